@@ -24,7 +24,7 @@ from mycel.domain.team import Kind
 from mycel.domain.validity import Validity
 from mycel.errors import Conflict, InvalidInput
 from mycel.wire.arguments import respelled, snake_case
-from mycel.wire.operations import EXPECTED, Operation
+from mycel.wire.operations import Operation
 from mycel.wire.schemas import DEFINITIONS_AT, NULL, Schema
 from mycel.wire.shapes import Knowledge, plain, to_json
 
@@ -172,8 +172,6 @@ def changes_in(given: Mapping[str, Any], memory: Memory, kind_of: KindOf, *, ope
         marks = marks_of(shown[0]["metadata"])
         own = cast("dict[str, Any]", found["metadata"]).items()
         found["metadata"] = {name: one for name, one in own if name not in marks or one != marks[name]}
-    if {"version", "updated_at"} & given.keys() and found:
-        found.setdefault(EXPECTED, memory.version)
     return found
 
 

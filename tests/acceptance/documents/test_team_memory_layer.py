@@ -370,6 +370,19 @@ def test_update_takes_the_item_as_it_was_read(agent: httpx2.Client, clock: Manua
     assert answer(agent.get(path))["version"] == 2
 
 
+def test_an_update_by_the_whole_item_that_is_sent_again_is_done_once(agent: httpx2.Client) -> None:
+    read = answer(agent.get(f"/api/memory/{created(agent)['id']}"))
+    changed = {**read, "content": "Option B.", "source": {"type": "human"}, "metadata": {"ticket": "T-1"}}
+    path, key = f"/api/memory/{read['id']}", {"Idempotency-Key": "once"}
+    first, second = (answer(agent.put(path, json=changed, headers=key)) for _ in range(2))
+    assert (first, first["version"], first["source"]["type"]) == (second, 2, "human")
+    assert agent.put(path, json={**changed, "content": "Option C."}, headers=key).status_code == 409
+    assert agent.put(path, json=changed, headers={"If-Match": '"1"'}).status_code == 409
+    current = answer(agent.get(path))
+    assert agent.put(path, json={**current, "title": "by tag"}, headers={"If-Match": '"1"'}).status_code == 412
+    assert agent.put(path, json={**current, "title": "by tag"}, headers={"If-Match": '"2"'}).status_code == 200
+
+
 def test_update_takes_times_as_javascript_writes_them(agent: httpx2.Client, clock: ManualClock) -> None:
     clock.move(timedelta(microseconds=123_456))
     read = answer(agent.get(f"/api/memory/{created(agent)['id']}"))

@@ -30,6 +30,7 @@ from mycel.wire.request_schemas import MAX_IN_QUERY
 from mycel.wire.shapes import as_knowledge
 
 MAX_QUERY_PAIRS = 500
+KEY = "idempotency-key"
 
 
 def query_texts(query: bytes) -> dict[str, list[str]]:
@@ -153,10 +154,12 @@ class Call(NamedTuple):
     def answer(self, visit: Visit) -> Answer:
         given, naming = self._given()
         if self.operation.name == "update" and is_as_read(given, self.operation):
-            memory = visit.memory.get(self.in_path[0], for_use=False, embedding="embedding" in given)
+            memory = self._as_it_was_read(visit, given)
             given = changes_in(given, memory, visit.kind_of, operation=self.operation)
             if not given:
                 return self._answered(memory, visit, naming)
+            if "if-match" not in self.headers:
+                given.setdefault(EXPECTED, memory.version)
         arguments = self._arguments(given)
         try:
             result = _function(visit, self.operation)(**arguments)
@@ -166,6 +169,15 @@ class Call(NamedTuple):
                 raise Refused(failed) from None
             raise
         return self._answered(result, visit, naming)
+
+    def _as_it_was_read(self, visit: Visit, given: Mapping[str, Any]) -> Memory:
+        """Return the memory that is sent back; where the request may be a second one, as it stood before the first."""
+        id = self.in_path[0]
+        memory = visit.memory.get(id, for_use=False, embedding="embedding" in given)
+        if given.get("version") == memory.version or not ({IDEMPOTENCY} & given.keys() or KEY in self.headers):
+            return memory
+        versions = (one.memory for one in visit.memory.history(id))
+        return next((one for one in versions if one.version == given.get("version")), memory)
 
     def _given(self) -> tuple[dict[str, Any], Naming]:
         """Return what the query or the body says, and how the answer is to be spelled."""
@@ -242,7 +254,7 @@ def _from_query(operation: Operation, texts: Mapping[str, list[str]]) -> dict[st
 
 
 def _with_headers(operation: Operation, given: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-    key = headers.get("idempotency-key")
+    key = headers.get(KEY)
     if key is not None and IDEMPOTENCY in operation.fields:
         given = _agreed(given, IDEMPOTENCY, key)
     match = headers.get("if-match")
