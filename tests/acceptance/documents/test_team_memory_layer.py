@@ -41,6 +41,7 @@ NAMES = [
     *("id", "teamId", "type", "title", "content", "path", "tags", "source", "visibility", "allowedRoles"),
     *("createdAt", "updatedAt", "expiresAt", "embedding"),
 ]
+GUIDE = Path(__file__).parents[3] / "docs/guides/postgres.md"
 START = datetime(2026, 2, 6, 9, tzinfo=UTC)
 Ask = Callable[..., Any]
 
@@ -273,6 +274,9 @@ def test_a_claimed_author_gets_no_permission_and_loses_none(
         assert claimed.put(f"/api/memory/{item['id']}", json={"title": "mine"}).status_code == 404
         assert claimed.delete(f"/api/memory/{item['id']}").status_code == 404
     assert agent.put(f"/api/memory/{item['id']}", json={"title": "still mine"}).status_code == 200
+    secret = agent.headers["Authorization"].removeprefix("Bearer ")
+    page = httpx2.get(f"{service}/memory/{item['id']}", headers={"Cookie": f"mycel_token={secret}"}).text
+    assert "its source says: by <bdi>agent-2</bdi>" in page
 
 
 def test_both_namings_are_described_and_either_way_of_asking_is_read(agent: httpx2.Client) -> None:
@@ -600,6 +604,10 @@ def test_the_table_of_the_document_is_a_view_below_row_security(
         for statement in (SHOWN / "select.sql").read_text().split(";\n"):
             if statement.strip():
                 rows.append(connection.execute(statement.encode()).fetchall())
+        # As the guide shows it.
+        _, shown = re.findall(r"```sql\nBEGIN;\n(.*?);\n(.*?)COMMIT;", GUIDE.read_text("utf-8"), re.DOTALL)[0]
+        titles = [connection.execute(one.encode()).fetchall() for one in shown.split(";\n") if one.strip()]
+    assert [len(one) for one in titles] == [3, 1]
     everything, by_words, by_thread, by_meaning, expired = rows
     assert len(everything) == 3
     first = everything[0]
