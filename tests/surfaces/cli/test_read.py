@@ -19,7 +19,7 @@ TROUBLE = "\x1b]0;owned\x07\x1b[31mred\x9b2J \u202eback [bold]not markup[/bold] 
 def test_a_memory_as_json_has_every_field(mycel) -> None:
     found = mycel.json("get", mycel.save("x"))
     # What stood near it is only in the answer to a save that asked for it.
-    assert set(found) == {*Memory.__dataclass_fields__, "project", "repo"} - {"similar", "notices"}
+    assert set(found) == {*Memory.__dataclass_fields__, "project", "repo"} - {"similar", "notices", "embedding"}
 
 
 def test_get_adds_history_and_links_when_asked(mycel) -> None:
