@@ -53,7 +53,10 @@ def shapes_of(document: Document) -> Markup:
 def _operation(method: str, path: str, about: Mapping[str, Any], document: Document, always: Sequence[str]) -> str:
     head = f'<b class="{method}">{method.upper()}</b> <code>{_text(path)}</code> <span>{_text(about["summary"])}</span>'
     body = about.get("requestBody", {}).get("content", {})
-    taken = "".join(f"<p>Body, {_text(kind)}:</p>{_fields(one['schema'])}" for kind, one in body.items())
+    taken = "".join(
+        f"<p>Body{'' if kind == JSON else f', {_text(kind)}'}:</p>{_fields(one['schema'])}"
+        for kind, one in body.items()
+    )
     given = [*about.get("parameters", []), *about.get("x-conditional-headers", [])]
     parameters = _listed([part for one in given for part in _parts(_resolved(one, document))])
     said = (
