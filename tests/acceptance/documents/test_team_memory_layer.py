@@ -563,7 +563,7 @@ def test_who_may_read_is_as_the_permission_check_says(workspace: Workspace, serv
     for id, role in people.items():
         with client_of(workspace, service, id) as user:
             shown = [user.get(f"/api/memory/{item['id']}").status_code == 200 for item in items]
-        # Leads and admins look after what is for any role: they may correct and delete it.
+        # Admins look after what is for any role: they may correct and delete it.
         expected = [
             can_access({"id": id, "role": role}, item) or (role == "admin" and item["visibility"] == "role")
             for item in items
