@@ -268,7 +268,7 @@ def _member_services(ground: _Ground) -> MemberServices:
     directory, wake, most = ground.directory, ground.engine.wake, settings.max_content_bytes
     searching = Searching(stores, clock, ground.embedding, ground.words, options=_ranking_options(settings))
     writing = Writing(stores, policies, ground.second_person, ground.reversals, max_content=most)
-    reading = Reading(stores, clock, searching.freshness)
+    reading = Reading(stores, clock, searching.freshness, ground.embedding)
     files = _workspace_files(settings)
     artifacts = ArtifactRegistry(
         stores, clock, directory, policies, searching=searching, writing=writing, files=files, max_content=most

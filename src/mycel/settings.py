@@ -59,6 +59,8 @@ class Settings:
     daemon: str = defaults.DAEMON
     log_level: str = defaults.LOG_LEVEL
     public_url: str | None = None
+    # How the service spells the names of its answers, for whoever asks for no other way.
+    naming: str = "snake"
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     requests_per_second: float = 1000.0
@@ -377,6 +379,7 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     "token": _secret,
     "daemon": _one_of("auto", "off"),
     "log_level": _one_of(*LOG_LEVELS),
+    "naming": _one_of("snake", "camel"),
     "allowed_hosts": _names(lambda value: _host_name(value).strip("[]")),
     "allowed_origins": _names(_origin),
     "requests_per_second": _above_zero,

@@ -180,7 +180,7 @@ def _shapes(operation: Operation, name: str) -> list[Callable[[str], object]]:
         case "metadata":
             return [lambda text: {"note": text}, lambda text: {text: 1}, lambda text: {"deep": [{"list": [text]}]}]
         case "source":
-            parts = ("uri", "thread_id", "message_id")
+            parts = ("uri", "thread_id", "message_id", "author_id")
             return [lambda text: text, *[lambda text, one=one: {one: text} for one in parts]]
         case "items" if operation.name == "save_many":
             return [lambda text, one=one: [{"content": "plain", one: text}] for one in ("content", *text_of_a_memory)]

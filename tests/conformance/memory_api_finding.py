@@ -108,6 +108,39 @@ class ApiFinding:
                 with pytest.raises(NotFound, match=f"no team {team}"):
                     read(team=team)
 
+    def test_what_is_found_comes_in_the_order_that_was_asked_for(self, cast: Cast) -> None:
+        titles = ["heron b", "heron c", "heron a", "stork"]
+        ids = {title: cast.author.save(f"{title} {'heron ' * at}", title=title).id for at, title in enumerate(titles)}
+
+        def found(query: str | None, **wanted: Any) -> list[str]:
+            return [hit.memory.id for hit in cast.teammate.search(query, **wanted).hits]
+
+        assert found("heron b c a", order_by="title", min_relevance=0)[:3] == [ids[f"heron {one}"] for one in "abc"]
+        assert found("", order_by="title DESC", limit=2) == [ids["stork"], ids["heron c"]]
+        assert found(None, order_by="created_at ASC") == list(ids.values())
+        assert found(None, order_by="-created_at", limit=1) == [ids["stork"]]
+        assert found(None) == list(ids.values())[::-1]
+        for wrong in ("score", "created_at SIDEWAYS", 5):
+            with pytest.raises(InvalidInput) as refused:
+                found("heron", order_by=wrong)
+            assert refused.value.field == "order_by"
+
+    def test_an_ordered_search_says_why_it_left_something_out(self, cast: Cast) -> None:
+        first, later = cast.author.save("a heron at dawn"), cast.author.save("a heron at dusk")
+        recall = cast.author.search("heron", order_by="created_at DESC", limit=1)
+        assert [hit.memory.id for hit in recall.hits] == [later.id]
+        told = cast.author.explain(recall.id, missing=first.id)
+        assert (told.step, told.rank) == ("rank", 2)
+
+    def test_without_a_model_there_are_no_vectors_to_answer_with(self, cast: Cast) -> None:
+        memory = cast.author.save("a heron")
+        assert cast.author.get(memory.id, embedding=True).embedding == ()
+        assert [one.embedding for one in cast.author.list(embedding=True)] == [()]
+        assert [hit.memory.embedding for hit in cast.author.search("heron", embedding=True).hits] == [()]
+        with pytest.raises(InvalidInput) as refused:
+            cast.author.get(memory.id, embedding="yes")  # pyright: ignore[reportArgumentType]
+        assert refused.value.field == "embedding"
+
     def test_views_keep_a_question_for_their_owner(self, cast: Cast) -> None:
         lesson = cast.author.save("Herons are patient.", type="lesson")
         other = cast.author.save("Herons are grey.")

@@ -245,6 +245,33 @@ class ApiWriting:
         thread = memory.source_ref.thread_id if memory.source_ref else None
         assert thread == source.get("threadId", source.get("thread_id"))
 
+    @pytest.mark.parametrize(
+        ("source", "claim"),
+        [
+            ({"type": "human", "authorId": "admin-1"}, {"type": "human", "author_id": "admin-1"}),
+            ({"type": "agent"}, {"type": "agent"}),
+            ({"type": "import", "author_id": "somebody"}, {"author_id": "somebody"}),
+            ({"type": "auto", "threadId": "t"}, None),
+            ("https://example.org", None),
+        ],
+    )
+    def test_a_source_keeps_what_it_claims_of_its_author(self, cast: Cast, source: Any, claim: Any) -> None:
+        memory = cast.author.save("a", source=source, metadata={"own": 1})
+        assert memory.metadata == ({"own": 1} if claim is None else {"own": 1, "mycel_source": claim})
+        # A change of something else leaves it, another source brings its own, and none takes it away.
+        assert cast.author.update(memory.id, metadata={"own": 2}).metadata.get("mycel_source") == claim
+        other = cast.author.update(memory.id, source={"type": "human"})
+        assert other.metadata == {"own": 2, "mycel_source": {"type": "human"}}
+        bare = cast.author.update(memory.id, source=None)
+        assert (bare.source_ref, bare.metadata) == (None, {"own": 2})
+
+    def test_a_claimed_author_gets_no_right(self, cast: Cast) -> None:
+        memory = cast.author.save("a", visibility="private", source={"type": "human", "authorId": "swe-2"})
+        assert cast.teammate.member_id == "swe-2"
+        outcome(lambda: cast.teammate.get(memory.id), NotFound)
+        outcome(lambda: cast.teammate.update(memory.id, content="b"), NotFound)
+        outcome(lambda: cast.author.save("a", source={"author_id": "two\nlines"}), InvalidInput)
+
     def test_a_summary_that_nobody_wrote_is_one_of_its_thread(self, cast: Cast) -> None:
         source = {"type": "auto", "threadId": "t"}
         summary = cast.author.save("They chose PostgreSQL.", type="thread-summary", source=source)

@@ -127,6 +127,8 @@ def operation_pairs(world: World, hidden: Hidden, *, member: str) -> Iterator[Pa
         for given in _together(named, operation, hidden, random.Random(f"{member} {operation.name}")):
             yield _pair(operation, given, own)
         yield from _with_headers(operation, hidden, own)
+        if operation.name == "update":
+            yield from _sent_back(operation, hidden, own)
 
 
 def _values(name: str, operation: Operation, hidden: Hidden) -> list[tuple[str, str]]:
@@ -147,6 +149,17 @@ def _together(
         yield {name: chance.choice(_values(name, operation, hidden)) for name in chosen}
 
 
+def _sent_back(operation: Operation, hidden: Hidden, own: Own) -> Iterator[Pair]:
+    for both in hidden.twins["memory_id"].items():
+        pair = _pair(operation, {"id": both}, own)
+        for more in (AS_READ, {"version": 1}, {"embedding": [1.0]}):
+            sides = [
+                replace(side, body={**side.body, **more, "id": one})
+                for side, one in zip((pair.hidden, pair.absent), both, strict=True)
+            ]
+            yield Pair(sides[0], sides[1])
+
+
 def _with_headers(operation: Operation, hidden: Hidden, own: Own) -> Iterator[Pair]:
     plain = _pair(operation, {}, own)
     for header, kind in (("mycel-as", "member"), ("mycel-team", "team"), ("idempotency-key", "again")):
@@ -160,10 +173,21 @@ def _with_headers(operation: Operation, hidden: Hidden, own: Own) -> Iterator[Pa
 
 
 _numbers = itertools.count()
+# Every other call asks for the other names.
+_pairs = itertools.count()
+# Of a memory that is sent back as it was read.
+AS_READ: dict[str, Any] = {
+    "version": 1,
+    "teamId": "nowhere",
+    "createdAt": "2020-01-01T00:00:00Z",
+    "metadata": {"mycel_review": 1},
+}
 
 
 def _pair(operation: Operation, given: Mapping[str, tuple[str, str]], own: Own) -> Pair:
     sides = [_request(operation, {name: both[side] for name, both in given.items()}, own) for side in (0, 1)]
+    if next(_pairs) % 2:
+        sides = [replace(side, headers={"mycel-naming": "camel"}) for side in sides]
     # A cursor is a place in the caller's own list, every one another; what is written twice may meet itself.
     alike = "cursor" not in given and (bool(given) or not sides[0].writes)
     return Pair(sides[0], sides[1], alike=alike)

@@ -459,11 +459,13 @@ class AsyncRemoteMemory:
 
     async def unlink(self, from_id: str, to_id: str, relation: str) -> None: ...
     async def rate(self, id: str, *, useful: bool, recall_id: str | None = None) -> None: ...
-    async def get(self, id: str, *, as_of: datetime | str | None = None, for_use: bool = True) -> Memory:
+    async def get(
+        self, id: str, *, as_of: datetime | str | None = None, for_use: bool = True, embedding: bool = False
+    ) -> Memory:
         """Also an expired one. With `as_of`, what was believed at that moment, also if it was deleted since.
 
         What an agent gets counts as use, unless `for_use` is false, as for tools that copy or show memories; what a
-        person reads never does.
+        person reads never does. With `embedding`, also the vector of its text, if it has one by now.
         """
         ...
 
@@ -482,6 +484,7 @@ class AsyncRemoteMemory:
         team: str | None = None,
         deleted: bool = False,
         as_of: datetime | str | None = None,
+        embedding: bool = False,
         **filters: Unpack[FilterFields],
     ) -> Page[Memory]:
         """One page, newest first unless ordered otherwise; pass its `next_cursor` for the next.
@@ -501,6 +504,8 @@ class AsyncRemoteMemory:
         min_relevance: float | None = None,
         ranking: str | None = None,
         as_of: datetime | str | None = None,
+        order_by: str | None = None,
+        embedding: bool = False,
         **filters: Unpack[FilterFields],
     ) -> Recall:
         """The best first, by words and by meaning, and only what is likely to help.
@@ -509,6 +514,7 @@ class AsyncRemoteMemory:
         projects only what is more likely useful than not. `min_relevance=0` also lists whatever else the filters
         leave, the newest first, and so does an empty question. `ranking` is `balanced` or `swarm`, by default that
         of the setting MYCEL_RANKING; `as_of` searches what was believed at that moment, also if it was deleted since.
+        With `order_by`, such as `created_at DESC`, all that is found is ordered so before `limit` counts.
         """
         ...
 

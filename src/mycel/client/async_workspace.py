@@ -19,6 +19,7 @@ from mycel.client.senders import AsyncSender, Sender
 from mycel.client.workspace import IN_TEAM, acting_as, planned
 from mycel.domain.archive import ExportReport, MoveReport
 from mycel.domain.team import EXECUTIVE, PlannedTeam
+from mycel.wire.http1 import OWN_NAMING
 from mycel.wire.operations import Operation
 
 
@@ -31,7 +32,7 @@ class AsyncRemoteWorkspace(AsyncOperations):
         """`service_secret` is that of a service of this machine, which must prove that it knows it."""
         self._sender = sender or AsyncSender(url, secret=service_secret)
         self._pooled = partial(Sender, url, secret=service_secret)
-        self._headers = {"authorization": f"Bearer {token}"}
+        self._headers = {"authorization": f"Bearer {token}", **OWN_NAMING}
         super().__init__(self._call)
 
     async def __aenter__(self) -> Self:

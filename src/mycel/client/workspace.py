@@ -20,6 +20,7 @@ from mycel.domain.team import EXECUTIVE, PlannedTeam
 from mycel.errors import Misconfigured, Unavailable
 from mycel.settings import load_settings
 from mycel.wire.daemon_file import other_version, read_daemon_file
+from mycel.wire.http1 import OWN_NAMING
 from mycel.wire.operations import Operation
 
 # Called with how many records are done.
@@ -47,7 +48,7 @@ class RemoteWorkspace(_Operations):
     ) -> None:
         """`service_secret` is that of a service of this machine, which must prove that it knows it."""
         self._sender = sender or _pooled(url, service_secret)
-        self._headers = {"authorization": f"Bearer {token}"}
+        self._headers = {"authorization": f"Bearer {token}", **OWN_NAMING}
         super().__init__(self._call, part="workspace")
 
     @classmethod

@@ -22,7 +22,9 @@ from mycel.domain.memory import (
     MadeBy,
     Memory,
     MemoryType,
+    Origin,
     Scope,
+    SourceClaim,
     SourceKind,
     SourceRef,
     Status,
@@ -40,6 +42,8 @@ DEFAULT_POLICY = Policy()
 MAX_TITLE = 80
 MAX_NOTE_BYTES = 8 * 1024
 PROJECTS = "projects"
+# Among the values of a draft: it becomes a mark, and no field of the memory.
+CLAIM = "source_claim"
 # Begins with one class of characters, by which the search passes over all others at once.
 _SENTENCE_END = re.compile(r"[.!?\u3002\uff01\uff1f\n](?:(?<![.!?])|(?=\s))")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
@@ -118,10 +122,11 @@ def read_fields(given: Mapping[str, object], *, max_content: int = MAX_CONTENT_B
     if ttl is not None and values.get("expires_at") is not None:
         raise InvalidInput("give either ttl or expires_at, not both", field="ttl")
     needs_review = bool(values.pop("needs_review", False))
-    origin = _read_source(values.pop("source", None))
-    if "source_kind" in values and origin.get("source_kind", values["source_kind"]) is not values["source_kind"]:
-        raise InvalidInput("is not that of the source, which says type", field="source_kind")
-    values.update(origin)
+    if "source" in values:
+        origin = _read_source(values.pop("source"))
+        if "source_kind" in values and origin.get("source_kind", values["source_kind"]) is not values["source_kind"]:
+            raise InvalidInput("is not that of the source, which says type", field="source_kind")
+        values.update(origin)
     return Draft(values, ttl, needs_review)
 
 
@@ -133,6 +138,8 @@ def read_value(row: FieldRow, value: object) -> Any:
 def new_memory(draft: Draft, *, caller: Caller, policy: Policy = DEFAULT_POLICY) -> dict[str, Any]:
     """Every field of a first version by this caller but its id and moment, which the transaction knows."""
     values = dict(draft.values)
+    if (claim := values.pop(CLAIM, None)) is not None:
+        values["metadata"] = with_marks(values.get("metadata", NO_METADATA), source=_claim_mark(claim))
     if "status" in values:
         raise InvalidInput("of a new memory follows from who writes it", field="status")
     values.setdefault("type", MemoryType.FACT)
@@ -215,8 +222,7 @@ def changed_memory(
     values = dict(draft.values)
     if draft.ttl is not None:
         values["expires_at"] = now + draft.ttl
-    if "metadata" in values:
-        values["metadata"] = MappingProxyType({**values["metadata"], **marks_of(current.metadata)})
+    _keep_marks(values, current)
     values |= _name_masked(values, current, draft.masked)
     _tell_summary(values, values.get("type", current.type))
     reason = review_reason(draft, values.get("type", current.type), caller, policy, current=current)
@@ -256,6 +262,15 @@ def _mark_review(values: Mapping[str, Any], current: Memory, reason: str | None)
     if current.metadata.get(REVIEW) == NEEDS_RATIONALE:
         return {"metadata": with_marks(metadata, review=EXPLAINED_LATER)}
     return {}
+
+
+def _keep_marks(values: dict[str, Any], current: Memory) -> None:
+    """A writer's metadata takes no mark away; another source brings its own claim."""
+    if "metadata" in values:
+        values["metadata"] = MappingProxyType({**values["metadata"], **marks_of(current.metadata)})
+    if CLAIM in values:
+        claimed = _claim_mark(values.pop(CLAIM))
+        values["metadata"] = with_marks(values.get("metadata", current.metadata), source=claimed)
 
 
 def _name_masked(values: Mapping[str, Any], current: Memory, masked: Sequence[str]) -> dict[str, Any]:
@@ -323,14 +338,14 @@ def check_validity(
 
 
 def _read_source(value: object) -> dict[str, Any]:
-    """The origin of a memory. Who wrote it is always the caller, whatever the request says."""
+    """Read where a memory comes from. Who wrote it is always the caller; what the source says of that is a claim."""
     if value is None:
-        return {}
+        return {"source_ref": None, CLAIM: None}
     if isinstance(value, str):
         ref = (
             SourceRef(source_id=SourceId(value)) if is_id(value) else SourceRef(uri=fields.label(value, field="source"))
         )
-        return {"source_ref": ref}
+        return {"source_ref": ref, CLAIM: None}
     if not isinstance(value, Mapping):
         raise InvalidInput("must be text or an object with type, thread_id, message_id or uri", field="source")
     given = cast(Mapping[str, object], value)
@@ -360,20 +375,25 @@ def _read_source(value: object) -> dict[str, Any]:
         message_id=one("message_id", "messageId"),
         uri=one("uri"),
     )
-    origin = {
-        None: {},
-        "human": {},
-        "agent": {},
-        "import": {"source_kind": SourceKind.IMPORT, "made_by": MadeBy.IMPORT},
-        "auto": {"source_kind": SourceKind.CONVERSATION, "made_by": MadeBy.EXTRACTION},
-    }
-    kind = one("type")
-    if kind not in origin:
-        raise InvalidInput("must be one of: human, agent, import, auto", field="source.type")
+    kind = None if given.get("type") is None else fields.choice(given["type"], Origin, field="source.type")
+    claim = SourceClaim(kind if kind in {Origin.HUMAN, Origin.AGENT} else None, one("author_id", "authorId"))
     return {
-        **origin[kind],
+        **_BROUGHT_IN.get(kind, {}),
         **({} if ref == SourceRef() else {"source_ref": ref}),
+        CLAIM: None if claim == SourceClaim() else claim,
     }
+
+
+_BROUGHT_IN: Mapping[Origin | None, Mapping[str, Any]] = {
+    Origin.IMPORT: {"source_kind": SourceKind.IMPORT, "made_by": MadeBy.IMPORT},
+    Origin.AUTO: {"source_kind": SourceKind.CONVERSATION, "made_by": MadeBy.EXTRACTION},
+}
+
+
+def _claim_mark(claim: SourceClaim | None) -> dict[str, str] | None:
+    if claim is None:
+        return None
+    return {name: str(value) for name, value in (("type", claim.type), ("author_id", claim.author_id)) if value}
 
 
 def _texts(value: object, name: str) -> tuple[str, ...]:

@@ -35,6 +35,8 @@ REJECTED = "mycel_rejected"
 MASKED = "mycel_masked"
 # The memory whose change waits for a reviewer, and which of its fields that concerns.
 CHANGE = "mycel_change"
+# Who its source says wrote it, by `type` and `author_id`; its writer is whoever saved it.
+SOURCE = "mycel_source"
 # The person a profile memory is about.
 ABOUT = "mycel_about"
 

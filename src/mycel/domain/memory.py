@@ -102,6 +102,15 @@ class SourceKind(StrEnum):
     IMPORT = "import"
 
 
+class Origin(StrEnum):
+    """Who or what brought a memory in, as a source says it of itself."""
+
+    HUMAN = "human"
+    AGENT = "agent"
+    IMPORT = "import"
+    AUTO = "auto"
+
+
 class MadeBy(StrEnum):
     """What created a memory; its time to live follows from this."""
 
@@ -124,6 +133,14 @@ class SourceRef:
     thread_id: str | None = None
     message_id: str | None = None
     uri: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceClaim:
+    """Who a source says wrote it. Nothing follows from it: the writer is the caller, whose the permissions are."""
+
+    type: Origin | None = None
+    author_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +362,11 @@ class Memory:
         default=(),
         compare=False,
         metadata=known(Holds.NEIGHBOURS, "What stood near it when it was saved, if that was asked for", stored=False),
+    )
+    embedding: tuple[float, ...] = field(
+        default=(),
+        compare=False,
+        metadata=known(Holds.VECTOR, "The vector of its text, if that was asked for", stored=False),
     )
     notices: tuple[str, ...] = field(
         default=(),

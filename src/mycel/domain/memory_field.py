@@ -47,6 +47,7 @@ class Holds(StrEnum):
     ORIGIN = "origin"
     EVIDENCE = "evidence"
     NEIGHBOURS = "neighbours"
+    VECTOR = "vector"
 
 
 # Sentences, which may say what another memory says.

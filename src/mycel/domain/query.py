@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
@@ -27,6 +27,15 @@ class OrderField(StrEnum):
 class Order:
     field: OrderField = OrderField.CREATED_AT
     descending: bool = True
+
+    @property
+    def text(self) -> str:
+        return f"{'-' if self.descending else ''}{self.field}"
+
+    def sort(self, items: Iterable[ItemT], memory_of: Callable[[ItemT], Memory]) -> list[ItemT]:
+        """Put items in order by their memories; those that are equal in it stay as they came."""
+        value_of = attrgetter(self.field)
+        return sorted(items, key=lambda item: value_of(memory_of(item)), reverse=self.descending)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from mycel.domain.memory import FIELDS
 # Names by which things are found again: a masked one would find nothing, so a secret in one is refused.
 NAMES = frozenset(
     {
-        *("name", "folder", "thread_id", "message_id"),
+        *("name", "folder", "thread_id", "message_id", "author_id"),
         *(row.name for row in FIELDS.values() if row.found_by),
     }
 )

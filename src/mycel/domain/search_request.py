@@ -10,8 +10,8 @@ from typing import Any
 
 from mycel.domain import fields
 from mycel.domain.author_share import AUTHOR_SHARE
-from mycel.domain.query import Filters
-from mycel.domain.request_filters import read_filters, read_limit
+from mycel.domain.query import Filters, Order
+from mycel.domain.request_filters import read_filters, read_limit, read_order
 
 
 class Ranking(StrEnum):
@@ -65,6 +65,8 @@ class SearchRequest:
     request: Mapping[str, Any]
     # Every memory for itself, however many say the same and whoever wrote them.
     every: bool = False
+    # Instead of the best first.
+    order: Order | None = None
 
     @property
     def everything(self) -> bool:
@@ -81,6 +83,7 @@ def read_search_request(
     limit: object = None,
     min_relevance: object = None,
     as_of: object = None,
+    order_by: object = None,
 ) -> SearchRequest:
     """Read what a caller asked. `ranking` is what they named, or the usual one of the workspace."""
     text = "" if query is None else fields.text(query, field="query", max_bytes=MAX_QUERY_BYTES)
@@ -88,9 +91,12 @@ def read_search_request(
     least = None if min_relevance is None else fields.fraction(min_relevance, field="min_relevance")
     profile = Ranking.BALANCED if ranking is None else fields.choice(ranking, Ranking, field="ranking")
     wanted = read_limit(limit, default=DEFAULT_LIMIT)
+    order = None if order_by is None else read_order(order_by)
     filters = _in_reach(read_filters(given, now=at or now))
     request: dict[str, Any] = {name: _plain(value) for name, value in given.items() if value is not None}
     told = {"limit": wanted, "min_relevance": least, "ranking": profile.value, "as_of": at and at.isoformat()}
+    if order is not None:
+        told["order_by"] = order.text
     return SearchRequest(
         text=text,
         filters=filters if at is None else replace(filters, believed_at=at),
@@ -100,6 +106,7 @@ def read_search_request(
         as_of=at,
         now=now if profile is Ranking.SWARM else now.replace(second=0, microsecond=0),
         request={"filters": request, **{name: value for name, value in told.items() if value is not None}},
+        order=order,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Unpack, cast
@@ -127,8 +128,12 @@ class TeamMemory:
     def rate(self, id: str, *, useful: bool, recall_id: str | None = None) -> None:
         self._do.relating.rate(self._caller(), id, useful=useful, recall_id=recall_id)
 
-    def get(self, id: str, *, as_of: datetime | str | None = None, for_use: bool = True) -> Memory:
-        return self._do.reading.get(self._caller(), id, as_of=as_of, for_use=for_use)
+    def get(
+        self, id: str, *, as_of: datetime | str | None = None, for_use: bool = True, embedding: bool = False
+    ) -> Memory:
+        caller, wanted = self._caller(), flag(embedding, field="embedding")
+        found = self._do.reading.get(caller, id, as_of=as_of, for_use=for_use)
+        return self._do.reading.with_embeddings(caller, [found])[0] if wanted else found
 
     def history(self, id: str) -> list[Version]:
         return self._do.reading.history(self._caller(), id)
@@ -156,11 +161,26 @@ class TeamMemory:
         min_relevance: float | None = None,
         ranking: str | None = None,
         as_of: datetime | str | None = None,
+        order_by: str | None = None,
+        embedding: bool = False,
         **filters: Unpack[FilterFields],
     ) -> Recall:
-        return self._do.searching.search(
-            self._caller(), query, filters, limit=limit, min_relevance=min_relevance, ranking=ranking, as_of=as_of
+        caller, wanted = self._caller(), flag(embedding, field="embedding")
+        recall = self._do.searching.search(
+            caller,
+            query,
+            filters,
+            limit=limit,
+            min_relevance=min_relevance,
+            ranking=ranking,
+            as_of=as_of,
+            order_by=order_by,
         )
+        if not wanted:
+            return recall
+        memories = self._do.reading.with_embeddings(caller, [hit.memory for hit in recall.hits])
+        hits = tuple(replace(hit, memory=memory) for hit, memory in zip(recall.hits, memories, strict=True))
+        return replace(recall, hits=hits)
 
     def context_for(
         self,
@@ -372,10 +392,12 @@ class TeamMemory:
         team: str | None = None,
         deleted: bool = False,
         as_of: datetime | str | None = None,
+        embedding: bool = False,
         **filters: Unpack[FilterFields],
     ) -> Page[Memory]:
-        return self._do.reading.list(
-            self._caller(),
+        caller, wanted = self._caller(), flag(embedding, field="embedding")
+        found = self._do.reading.list(
+            caller,
             filters,
             order_by=order_by,
             limit=limit,
@@ -384,3 +406,4 @@ class TeamMemory:
             deleted=deleted,
             as_of=as_of,
         )
+        return Page(self._do.reading.with_embeddings(caller, found), found.next_cursor) if wanted else found

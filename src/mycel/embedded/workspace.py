@@ -16,7 +16,7 @@ from mycel.domain.damage import ROWS_DAMAGED, Damage
 from mycel.domain.embedding import EmbeddingProgress
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.memory import Memory
-from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Member, PlannedTeam, Team, Token
+from mycel.domain.team import EXECUTIVE, OPERATOR, Caller, IssuedToken, Kind, Member, PlannedTeam, Team, Token
 from mycel.embedded.member_services import MemberServices
 from mycel.embedded.team_memory import TeamMemory
 from mycel.errors import StoreDamaged
@@ -323,6 +323,10 @@ class Visit:
     def offer_link(self, member_id: MemberId, *, lifetime: timedelta) -> tuple[str, datetime | None]:
         """The code of a link that signs a browser in as a member, once, and when it ends."""
         return self._do.links.offer(self.caller(), member_id, parent=self.token, lifetime=lifetime)
+
+    def kind_of(self, member_id: str) -> Kind | None:
+        """Return whether the writer of a memory is a person or an agent."""
+        return self._do.callers.kind_of(member_id)
 
     def degradation(self) -> str | None:
         """What of the caller's own store is damaged, as far as it is known: all of it, or rows that are left out."""

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from mycel.domain.ids import TeamName
+from mycel.domain.query import Order
 from mycel.domain.recall import Hit
 from mycel.domain.search_request import Ranking, SearchRequest
 from mycel.domain.team import Caller
@@ -38,6 +39,7 @@ class Question(NamedTuple):
     ranking: Ranking
     as_of: datetime | None
     every: bool
+    order: Order | None
 
 
 def question_of(caller: Caller, search: SearchRequest) -> Question:
@@ -52,6 +54,7 @@ def question_of(caller: Caller, search: SearchRequest) -> Question:
         ranking=search.ranking,
         as_of=search.as_of,
         every=search.every,
+        order=search.order,
     )
 
 

@@ -14,7 +14,7 @@ from mycel.contracts.directory import Directory
 from mycel.contracts.store import Stores
 from mycel.domain.ids import MemberId, TeamName
 from mycel.domain.member_names import unknown_member
-from mycel.domain.team import OPERATOR, Caller, Token
+from mycel.domain.team import OPERATOR, Caller, Kind, Token
 from mycel.errors import CLOSED, AccessDenied, InvalidState, Unauthenticated, Unavailable
 from mycel.services.organisation import caller_for, read_member_id, read_team_name
 
@@ -42,6 +42,11 @@ class Callers:
             remedy = "`add_member` or `mycel member add` makes a new one"
             raise unknown_member(id, known, field="id", remedy=remedy)
         return self.member(id)
+
+    def kind_of(self, id: str) -> Kind | None:
+        """Return whether a member is a person or an agent; None of whoever was never one."""
+        member = self._directory.find_member(MemberId(id))
+        return None if member is None else member.kind
 
     def token(self, secret: object) -> Callable[[], Caller]:
         return self._fresh(lambda: self._authenticate(secret))

@@ -104,11 +104,11 @@ class Explaining:
                 # How many a swarm ranking looks at depends on how many were asked for.
                 wide = search if search.ranking is Ranking.SWARM else replace(search, limit=MAX_PAGE)
                 ranked, _ = self._searching.rank(wide, places)
-                told = (
-                    _listed(search, answered(wide, ranked, places), id)
-                    if search.everything
-                    else _ranked(search, ranked, key)
-                )
+                hits = answered(wide, ranked, places) if search.everything or search.order else []
+                if search.order is not None:
+                    hits = search.order.sort(hits, lambda hit: hit.memory)
+                is_listed = search.everything or any(hit.memory.id == id for hit in hits)
+                told = _listed(search, hits, id) if is_listed else _ranked(search, ranked, key)
         return replace(told, recall=recall, memory=self._searching.freshness.of(memory))
 
 
@@ -138,6 +138,7 @@ def _asked_again(recall: LoggedRecall) -> SearchRequest:
         min_relevance=request.get("min_relevance"),
         ranking=request.get("ranking"),
         as_of=request.get("as_of"),
+        order_by=request.get("order_by"),
     )
 
 

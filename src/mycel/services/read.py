@@ -25,8 +25,10 @@ from mycel.domain.surroundings import Usage
 from mycel.domain.team import Caller, Role
 from mycel.domain.validity import validity_at
 from mycel.errors import InvalidState, MemoryDamaged, NotFound, StoreDamaged
+from mycel.retrieval.passages import embedded_text, text_hash
 from mycel.retrieval.ranking import freshness
 from mycel.services.callers import scopes_at_hand
+from mycel.services.embeddings import Embedding
 from mycel.services.short_ids import find_id, find_memories
 
 
@@ -77,6 +79,13 @@ class Freshness:
 
 
 TREE_ITEMS = 100
+# Vectors are kept with a seventh of a percent.
+VECTOR_DIGITS = 5
+
+
+def _hash_of(memory: Memory) -> bytes:
+    """Name the text that a vector is made of: a past version, or one that waits for its vector, has another."""
+    return text_hash(embedded_text(title=memory.title, content=memory.content, key=memory.key))
 
 
 def newest_memories(
@@ -104,10 +113,11 @@ def absence(stores: Stores, caller: Caller, id: MemoryId) -> NotFound:
 class Reading:
     """What the caller may not see looks exactly like what is not there."""
 
-    def __init__(self, stores: Stores, clock: Clock, freshness: Freshness) -> None:
+    def __init__(self, stores: Stores, clock: Clock, freshness: Freshness, embedding: Embedding) -> None:
         self._stores = stores
         self._clock = clock
         self._freshness = freshness
+        self._embedding = embedding
 
     def get(self, caller: Caller, id: object, *, as_of: object = None, for_use: object = True) -> Memory:
         memory_id = find_id(self._stores, caller, id)
@@ -126,6 +136,22 @@ class Reading:
                     fresh = self._freshness.of(found)
                     return fresh if at is not None else _with_contests(store, scope, [fresh])[0]
         raise absence(self._stores, caller, memory_id)
+
+    def with_embeddings(self, caller: Caller, memories: Sequence[Memory]) -> list[Memory]:
+        """Return the memories with the vectors of their texts, as far as there are any by now."""
+        embedder = self._embedding.embedder
+        if embedder is None or not memories:
+            return list(memories)
+        found: dict[tuple[MemoryId, bytes], tuple[float, ...]] = {}
+        for team in {memory.team for memory in memories}:
+            scope = named_scope(caller, team)
+            with self._stores.lease(team) as store:
+                self._embedding.catch_up(store, sequence=store.index.standing(scope, self._clock.now()).sequence)
+                ids = [memory.id for memory in memories if memory.team == team]
+                for id, (made_of, vector) in store.embeddings.of(scope, ids, model=embedder.model).items():
+                    unit = vector / max(float(vector @ vector) ** 0.5, 1.0)
+                    found[id, made_of] = tuple(round(float(one), VECTOR_DIGITS) for one in unit)
+        return [checked_memory({**vars(one), "embedding": found.get((one.id, _hash_of(one)), ())}) for one in memories]
 
     def history(self, caller: Caller, id: object) -> list[Version]:
         memory_id = find_id(self._stores, caller, id)

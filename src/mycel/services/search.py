@@ -13,6 +13,7 @@ from mycel.access.scope import readable_scopes
 from mycel.contracts.clock import Clock
 from mycel.contracts.search_store import Standing
 from mycel.contracts.store import Stores
+from mycel.domain.fields import MAX_PAGE
 from mycel.domain.ids import MemoryId, RecallId, new_id
 from mycel.domain.memory import STANDING, Memory
 from mycel.domain.query import Order
@@ -59,6 +60,7 @@ class Searching:
         min_relevance: object = None,
         ranking: object = None,
         as_of: object = None,
+        order_by: object = None,
         expired: bool = False,
         every: bool = False,
     ) -> Recall:
@@ -75,6 +77,7 @@ class Searching:
             min_relevance=min_relevance,
             ranking=self.options.ranking if ranking is None else ranking,
             as_of=as_of,
+            order_by=order_by,
         )
         if expired:
             search = replace(search, filters=replace(search.filters, alive_at=None))
@@ -82,7 +85,11 @@ class Searching:
             search = replace(search, every=True)
         with ExitStack() as leases:
             places = self.places(leases, caller)
-            hits, degraded = self._answer(caller, search, places, now=now)
+            # Of all that the question finds, the first by another order may be the last by relevance.
+            wanted = search if search.order is None else replace(search, limit=MAX_PAGE)
+            hits, degraded = self._answer(caller, wanted, places, now=now)
+            if search.order is not None:
+                hits = tuple(search.order.sort(hits, lambda hit: hit.memory))[: search.limit]
             if _have_damaged_rows(places):
                 degraded = (*degraded, DAMAGED_ROWS)
             recall = Recall(id=RecallId(new_id()), query=search.text, hits=hits, degraded=degraded)
@@ -217,9 +224,10 @@ def _rest(hits: Sequence[Hit], places: Sequence[Place], search: SearchRequest, f
     known = {hit.memory.id for hit in hits}
     at = holding_at(search.filters, search.now)
     rest = [memory for place in places for memory in _newest(place, search, search.limit + len(known))]
-    rest = sorted((one for one in rest if one.id not in known), key=lambda one: one.created_at, reverse=True)
+    unknown = [one for one in rest if one.id not in known]
+    rest = (search.order or Order()).sort(unknown, lambda memory: memory)
     return [listed(memory, fresh, at=at) for memory in rest[: search.limit - len(hits)]]
 
 
 def _newest(place: Place, search: SearchRequest, limit: int) -> list[Memory]:
-    return list(place.store.memories.page(place.scope, search.filters, order=Order(), limit=limit))
+    return list(place.store.memories.page(place.scope, search.filters, order=search.order or Order(), limit=limit))

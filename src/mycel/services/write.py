@@ -20,7 +20,7 @@ from mycel.access.scope import ReadScope, purge_scope, read_scope, scopes_above
 from mycel.contracts.store import Stores, Transaction
 from mycel.domain import fields
 from mycel.domain.change import Operation
-from mycel.domain.draft import MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields
+from mycel.domain.draft import CLAIM, MAX_CONTENT_BYTES, Draft, changed_memory, new_memory, read_fields
 from mycel.domain.fields import MAX_COUNT, MAX_ITEMS
 from mycel.domain.ids import MemoryId, parse_id
 from mycel.domain.link import Link, Relation
@@ -159,7 +159,7 @@ class Writing:
             decides = may_review(caller) and draft.values.keys() <= {"status"}
             rules = replace(policy, review=(), decisions_need_rationale=False) if decides else policy
             after = _changed(transaction, caller, before, draft, expected=expected, policy=rules)
-            changed = draft.values.keys() if draft.ttl is None else {*draft.values, "expires_at"}
+            changed = (draft.values.keys() if draft.ttl is None else {*draft.values, "expires_at"}) - {CLAIM}
             self.reversals.require_change(transaction, caller, before, after, changed=changed)
             if must_wait(before, after, draft.values):
                 proposal = propose(transaction, before, after, by=caller.member_id)
@@ -233,7 +233,8 @@ class Writing:
         draft = screen(read_fields(said, max_content=self.max_content), policy)
         values = new_memory(draft, caller=caller, policy=policy)
         lasts = draft.ttl is not None or "expires_at" in values
-        given_names = _names(tuple(draft.values) if draft.ttl is None else (*draft.values, "expires_at"))
+        named = tuple(name for name in draft.values if name != CLAIM)
+        given_names = _names(named if draft.ttl is None else (*named, "expires_at"))
         life = draft.ttl if lasts else policy.life_of(values["made_by"], values["type"])
         return unwritten(values, ttl=life, id=id, given=given_names)
 

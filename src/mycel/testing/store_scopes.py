@@ -29,6 +29,7 @@ from mycel.testing.store_samples import (
     reader,
     sample,
 )
+from mycel.testing.store_search import MODEL, embed_all
 
 LEAD = MemberId("lead-1")
 Read = Callable[[Store, ReadScope, Memory], object]
@@ -61,6 +62,10 @@ READS: dict[str, Read] = {
     "word_statistics": lambda store, scope, memory: store.index.word_statistics(scope, ["heron"]).frequencies["heron"],
     "word_statistics of all": lambda store, scope, memory: store.index.word_statistics(scope, []).documents,
     "a phrase": lambda store, scope, memory: quoting(store, ["heron"], scope),
+    "vectors of texts": lambda store, scope, memory: (
+        embed_all(store),
+        store.embeddings.of(scope, [memory.id], model=MODEL),
+    )[1],
     "awaits_vectors": lambda store, scope, memory: store.embeddings.has_backlog(scope, "a model"),
     "changes": lambda store, scope, memory: store.log.changes(scope, after=0, wanted=EVERY_CHANGE, limit=9)[0],
     "list_projects": lambda store, scope, memory: store.places.projects(scope),

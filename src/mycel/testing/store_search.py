@@ -19,6 +19,7 @@ from mycel.domain.neighbourhood import Neighbourhood
 from mycel.domain.query import Filters
 from mycel.domain.recall import Hit, LoggedRecall, Recall
 from mycel.domain.team import Role
+from mycel.retrieval.passages import embedded_text, text_hash
 from mycel.testing.store_samples import (
     ANY_STATUS,
     AUTHOR,
@@ -211,6 +212,11 @@ class StoreSearch:
         vectors = store.embeddings.vectors(numbers, model=MODEL)
         assert [int(vectors[number].argmax()) for number in numbers] == [7, 14]
         assert store.embeddings.vectors(numbers, model="another") == {}
+        found = store.embeddings.of(reader(), [heron.id, otter.id], model=MODEL)
+        assert {id: int(vector.argmax()) for id, (_, vector) in found.items()} == {heron.id: 7, otter.id: 14}
+        assert {made_of for made_of, _ in found.values()} == {
+            text_hash(embedded_text(title=one.title, content=one.content, key=one.key)) for one in (heron, otter)
+        }
 
     def test_meaning_finds_only_what_the_reader_sees_as_it_stands(self, store: Store) -> None:
         hidden = put(store, "heron", visibility=Visibility.PRIVATE)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from mycel.domain.change import Change
 from mycel.errors import Unavailable
-from mycel.wire.shapes import to_json
+from mycel.wire.naming import Naming, encoded
 
 CHANGES = "/api/memory/changes"
 # Instead of a sequence: begin with what comes from now on.
@@ -44,8 +44,8 @@ class Event(NamedTuple):
 
 # All who follow a team are told the same.
 @lru_cache(maxsize=4096)
-def change_event(change: Change) -> Event:
-    return Event(change.sequence, CHANGE, to_json(change))
+def change_event(change: Change, naming: Naming = Naming.SNAKE) -> Event:
+    return Event(change.sequence, CHANGE, encoded(change, naming))
 
 
 def cursor_event(sequence: int) -> Event:

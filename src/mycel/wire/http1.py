@@ -49,6 +49,10 @@ def connect(address: Address, *, seconds: float) -> socket.socket:
     return made
 
 
+# Whatever names a service answers in by default, its own clients read these.
+OWN_NAMING = {"mycel-naming": "snake"}
+
+
 def request(method: str, path: str, address: Address, headers: Mapping[str, str], body: bytes = b"") -> bytes:
     """What to send; `ValueError` for a header that would be two."""
     lines = [f"{method} {address.path}{path} HTTP/1.1", f"host: {address.authority}"]

@@ -178,8 +178,8 @@ def _origin() -> Schema:
         "description": "`auto`: nobody wrote it. A thread summary is its thread's, the rest was drawn from a talk.",
     }
     named = {name: nullable(LABEL) for name in ("thread_id", "message_id", "uri")}
-    whoever: Schema = {**JSON, "description": "Not read: who wrote it is always the caller."}
-    return closed({"type": nullable(kinds), "author_id": whoever, "source_id": nullable(ID), **named})
+    whoever = {**LABEL, "description": "Who the source says wrote it: a claim. Its writer is always the caller."}
+    return closed({"type": nullable(kinds), "author_id": nullable(whoever), "source_id": nullable(ID), **named})
 
 
 def _members() -> Schema:

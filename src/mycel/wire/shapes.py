@@ -95,7 +95,7 @@ def left_out(kind: type) -> frozenset[str]:
 
 
 # Of a memory, where nobody has asked for it.
-SELDOM = frozenset({"similar", "notices", "standing", "decided_by", "confirmations"})
+SELDOM = frozenset({"similar", "notices", "embedding", "standing", "decided_by", "confirmations"})
 
 
 def _without(

@@ -135,6 +135,7 @@ WORDS: Mapping[str, Schema] = MappingProxyType(
         "deleted": FLAG,
         "dry_run": FLAG,
         "edits": ref("Edits"),
+        "embedding": {**FLAG, "description": "Answer with the vectors of the texts too."},
         "episodes_kept": _SPAN,
         "event_id": ID,
         "expected_version": whole(1, MAX_COUNT, description="A conflict unless the memory is at this version."),

@@ -19,6 +19,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from mycel.app import open_workspace
 from mycel.settings import Settings
 from mycel.wire.answers import Answers
+from mycel.wire.naming import camel_definitions
 from mycel.wire.operations import OPERATIONS
 from tests.serving import served
 
@@ -62,7 +63,7 @@ def closed_answers(document: dict[str, Any]) -> dict[str, Any]:
     for operation in OPERATIONS:
         answers.of(operation)
     schemas = dict(document["components"]["schemas"])
-    for name in answers.definitions:
+    for name in {*answers.definitions, *camel_definitions(answers.definitions)} & schemas.keys():
         if "properties" in schemas[name]:
             schemas[name] = {**schemas[name], "additionalProperties": False}
     return {**document, "components": {**document["components"], "schemas": schemas}}

@@ -120,6 +120,14 @@ def test_unknown_names_are_refused(client: TestClient, operation: Operation) -> 
         refused(client.request(operation.method, f"{path}?colour=red", json={}), "colour")
 
 
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: f"{operation.method} {operation.path}")
+def test_a_naming_that_is_none_is_refused_wherever_it_is_asked_for(client: TestClient, operation: Operation) -> None:
+    path, sent = path_of(operation), {} if operation.in_query else {"json": {}}
+    for query in ("naming=pascal", "naming=", "naming=camel&naming=snake"):
+        refused(client.request(operation.method, f"{path}?{query}", **sent), "naming")
+    refused(client.request(operation.method, path, headers={"mycel-naming": "pascal"}, **sent), "Mycel-Naming")
+
+
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", "/api/memory/changes"), ("GET", "/api/export"), ("POST", "/api/import")]
 )

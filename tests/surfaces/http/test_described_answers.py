@@ -13,6 +13,7 @@ from mycel.embedded.workspace import Workspace
 from mycel.surfaces.http.app import create_app
 from mycel.surfaces.http.described_route import described
 from mycel.surfaces.http.openapi import openapi, path_of
+from mycel.wire.naming import Naming
 from mycel.wire.operations import OPERATIONS
 from tests.serving import served
 from tests.surfaces.http.described_api import closed_answers
@@ -80,9 +81,16 @@ def given(workspace: Workspace) -> Mapping[str, dict[str, Any]]:
     }
 
 
+@pytest.fixture(scope="module", params=list(Naming))
+def naming(request: pytest.FixtureRequest) -> Naming:
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    return closed_answers(openapi(described(create_app(cast(Workspace, None)).routes)))
+def document(naming: Naming) -> dict[str, Any]:
+    """In one naming alone: an answer in the other is none."""
+    routes = described(create_app(cast(Workspace, None)).routes)
+    return closed_answers(openapi(routes, namings=(naming,)))
 
 
 @pytest.fixture(scope="module")
@@ -97,13 +105,18 @@ OPERATORS = {"/api/locate": "operator"}
 
 @pytest.mark.parametrize("operation", READ, ids=lambda operation: operation.path)
 def test_what_is_there_is_answered_as_described(
-    workspace: Workspace, url: str, document: dict[str, Any], given: Mapping[str, dict[str, Any]], operation: Any
+    workspace: Workspace,
+    url: str,
+    document: dict[str, Any],
+    naming: Naming,
+    given: Mapping[str, dict[str, Any]],
+    operation: Any,
 ) -> None:
     path = path_of(operation)
     asked = dict(given.get(path, {}))
     in_path = {"id": asked.pop("id")} if "{id}" in path else {}
     case = schemathesis.openapi.from_dict(document)[path]["GET"].Case(path_parameters=in_path, query=asked)
-    headers = {"Authorization": f"Bearer {workspace.issue_token(OPERATORS.get(path, 'swe-1'))}"}
+    headers = {"Authorization": f"Bearer {workspace.issue_token(OPERATORS.get(path, 'swe-1'))}", "Mycel-Naming": naming}
     answer = case.call_and_validate(base_url=url, headers=headers)
     assert answer.status_code == 200, answer.text
     # Nobody has been there before: an answer about nothing would prove nothing.

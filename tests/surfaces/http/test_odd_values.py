@@ -20,7 +20,11 @@ ORIGIN = "http://127.0.0.1:7077"
 ID = "019a0000-0000-7000-8000-000000000000"
 MEMORY: dict[str, Any] = {
     **{"content": "The queue is Kafka.", "tags": ["queue"], "metadata": {"a": [{"b": 1}]}, "alternatives": ["NATS"]},
-    **{"source": {"uri": "https://example.org", "thread_id": "t"}, "visibility": "role", "allowed_roles": ["lead"]},
+    **{
+        "source": {"type": "human", "author_id": "a", "uri": "https://example.org", "thread_id": "t"},
+        "visibility": "role",
+        "allowed_roles": ["lead"],
+    },
     **{"valid_from": "2026-01-01", "valid_until": "2027-01-01T00:00:00Z", "confidence": 0.5, "ttl": "7d"},
 }
 MESSAGES: list[dict[str, Any]] = [
@@ -37,8 +41,22 @@ BODIES: dict[str, list[Any]] = {
     "save": [MEMORY, {**MEMORY, "similar": True, "supersedes": ID, "ttl": "never"}],
     "ingest": [{"memory_input": {**MEMORY, "source_ref": ID, "source_kind": "run", "status": "inbox"}}],
     "save_many": [{"items": [MEMORY]}],
-    "update": [{**MEMORY, "reason": "it changed", "expected_version": 1}],
-    "search": [{"query": "queue", "filters": {"type": ["fact"]}, "tags": ["queue"], "as_of": "2026-01-01", "limit": 3}],
+    "update": [
+        {**MEMORY, "reason": "it changed", "expected_version": 1},
+        {
+            **MEMORY,
+            "agent_id": "operator",
+            "created_at": "2026-01-01T00:00:00Z",
+            "embedding": [0.5],
+            "freshness": 0.5,
+            "validity": "current",
+            "source_ref": {"uri": "u"},
+        },
+    ],
+    "search": [
+        {"query": "queue", "filters": {"type": ["fact"]}, "tags": ["queue"], "as_of": "2026-01-01", "limit": 3},
+        {"query": "queue", "orderBy": "created_at DESC", "embedding": True},
+    ],
     "capture_session": [{"messages": MESSAGES}, {"messages": LINES, "scope": "project:web"}, {"source_ref": ID}],
     "capture_conversation": [{"messages": MESSAGES, "capture_mode": "store"}],
     "summarize_thread": [{"messages": MESSAGES, "thread_id": "t"}],
@@ -86,7 +104,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 def test_an_odd_value_anywhere_is_answered_or_refused_by_name(client: TestClient, operation: Operation) -> None:
     path = operation.path
     for name in operation.in_path:
-        path = path.replace(f"{{{name}}}", ID)
+        # What is sent back is compared with what is there.
+        path = path.replace(f"{{{name}}}", client.post("/api/memory", json=MEMORY).json()["id"])
     for body in BODIES[operation.name]:
         for what, odd in with_odd_values(body):
             answer = client.request(operation.method, path, content=json.dumps(odd))

@@ -145,7 +145,7 @@ def test_headers_are_told_where_they_come(document: dict[str, Any]) -> None:
     assert "Retry-After" in responses["ServiceUnavailable"]["headers"]
     assert "WWW-Authenticate" in responses["Unauthorized"]["headers"]
     assert {one["name"] for one in document["components"]["parameters"].values()} == {
-        *("Mycel-As", "Mycel-Team", "Idempotency-Key", "If-Match", "If-None-Match"),
+        *("Mycel-As", "Mycel-Team", "Mycel-Naming", "Idempotency-Key", "If-Match", "If-None-Match"),
     }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mycel.access.scope import ReadScope
 from mycel.domain.embedding import Backlog, Embedded, EmbeddingProgress, Reached, Unembedded
+from mycel.domain.ids import MemoryId
 from mycel.retrieval.passages import embedded_text, text_hash
 from mycel.stores.sql.clauses import visible
 from mycel.stores.sql.connection import Connection
@@ -78,6 +79,20 @@ class SqlEmbeddings(Part):
             "SELECT count(*) FROM embeddings WHERE passage = 0 AND model = ?", (model,)
         ).fetchone()[0]
         return EmbeddingProgress(model, embedded, _left(reached, last_sequence))
+
+    @query
+    def of(
+        self, connection: Connection, scope: ReadScope, ids: Collection[MemoryId], *, model: str
+    ) -> dict[MemoryId, tuple[bytes, Vector]]:
+        import numpy as np
+
+        seen, values = visible(scope)
+        sql = f"""
+            SELECT m.id, e.text_hash, e.vector FROM json_each(:ids) n CROSS JOIN memories m ON m.id = n.value
+            CROSS JOIN embeddings e ON e.number = m.number
+            WHERE e.passage = 0 AND e.model = :model AND {seen}"""
+        rows = connection.execute(sql, {**values, "ids": json.dumps(list(ids)), "model": model})
+        return {MemoryId(id): (hash, np.frombuffer(vector, np.int8).astype(np.float32)) for id, hash, vector in rows}
 
     @query
     def vectors(self, connection: Connection, numbers: Collection[int], *, model: str) -> dict[int, Vector]:

@@ -113,7 +113,7 @@ class Caller(NamedTuple):
         if secret is None:
             return None
         acting = {} if self.token or self.member in {None, OPERATOR} else {"mycel-as": cast(str, self.member)}
-        return {"authorization": f"Bearer {secret}", **acting}
+        return {"authorization": f"Bearer {secret}", **http1.OWN_NAMING, **acting}
 
 
 def caller_of(settings: HookSettings, member: str | None) -> Caller:

@@ -30,6 +30,7 @@ from mycel.surfaces.http.bodies import (
 from mycel.surfaces.http.calls import Answer, Call, Paths
 from mycel.surfaces.http.problems import Problem, Refused, no_memory, problem_of
 from mycel.surfaces.http.threads import Threads
+from mycel.wire.naming import HEADER, Naming
 from mycel.wire.operations import OPERATIONS, Operation
 
 ResultT = TypeVar("ResultT")
@@ -38,14 +39,17 @@ logger = logging.getLogger(__name__)
 DEGRADED = "mycel-degraded"
 # Only the turn that it gets depends on it.
 STILL_KNOWN_SECONDS = 60.0
-_READ_HEADERS = frozenset({b"idempotency-key", b"if-match", b"if-none-match"})
+_READ_HEADERS = frozenset({b"idempotency-key", b"if-match", b"if-none-match", HEADER.encode()})
 
 
 class Api:
     """ASGI middleware: answers what is an operation, and passes on everything else."""
 
-    def __init__(self, app: ASGIApp, *, visitors: Visitors, threads: Threads, taken: Iterable[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, visitors: Visitors, threads: Threads, taken: Iterable[str], naming: Naming
+    ) -> None:
         self._app = app
+        self._naming = naming
         self._paths = Paths(OPERATIONS, taken=taken)
         self._visitors = visitors
         self._threads = threads
@@ -88,7 +92,7 @@ class Api:
             if body:
                 require_json(scope)
         headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"] if name in _READ_HEADERS}
-        call = Call(operation, values, scope["query_string"], body, headers)
+        call = Call(operation, values, scope["query_string"], body, headers, self._naming)
 
         def work() -> Answer:
             note_caller(state, visit)
@@ -154,5 +158,6 @@ async def _send(answer: Answer, send: Send) -> None:
             headers.append((b"content-type", JSON.encode()))
     # Answers hold what one caller may read: no cache in between may keep them.
     headers.append((b"cache-control", b"private, no-cache"))
+    headers.append((b"vary", HEADER.encode()))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})

@@ -36,6 +36,7 @@ from mycel.surfaces.http.service import KnownDamages, Readiness, Service, servic
 from mycel.surfaces.http.staging import Staging, StagingLimits
 from mycel.surfaces.http.threads import Threads
 from mycel.surfaces.web import routes as pages
+from mycel.wire.naming import Naming
 from mycel.wire.proof import CHALLENGE, LEAST_CHALLENGE, MOST_CHALLENGE, PROOF, new_secret, proof_of
 from mycel.wire.schemas import Schema
 
@@ -117,6 +118,7 @@ def create_app(
         damages=KnownDamages(workspace, threads),
         readiness=Readiness(workspace, threads),
         public_url=chosen.public_url,
+        naming=Naming(chosen.naming),
     )
     public = urlsplit(chosen.public_url or "")
     named = [name for name in (host, public.hostname) if name is not None]
@@ -149,7 +151,7 @@ def create_app(
             Middleware(Measured, metrics=figures),
             Middleware(PathPrefix, prefix=service.prefix),
             Middleware(KnownHosts, names=names, origins=frozenset(origins)),
-            Middleware(Api, visitors=visitors, threads=threads, taken=taken),
+            Middleware(Api, visitors=visitors, threads=threads, taken=taken, naming=service.naming),
         ],
         exception_handlers={**HANDLERS, HTTPException: pages.lost, Exception: pages.broken},
         lifespan=_lifespan,

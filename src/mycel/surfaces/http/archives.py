@@ -15,13 +15,13 @@ from mycel.domain.archive import ExportReport, MoveReport
 from mycel.embedded.workspace import Visit
 from mycel.surfaces.http.api import team_of, while_present
 from mycel.surfaces.http.bodies import check_announced, chunk_of
-from mycel.surfaces.http.calls import query_arguments
+from mycel.surfaces.http.calls import naming_of, query_arguments
 from mycel.surfaces.http.described_route import About, DescribedRoute
 from mycel.surfaces.http.service import Service, service_of
 from mycel.surfaces.http.staging import Stage
+from mycel.wire.naming import encoded
 from mycel.wire.operations import EXPORT, IMPORT, REPORT, name_of
 from mycel.wire.schemas import FLAG, Schema
-from mycel.wire.shapes import to_json
 
 PACKED, LINES = "application/gzip", "application/x-ndjson"
 _EXPORT_TYPES = {"whole": bool, "packed": bool}
@@ -33,6 +33,7 @@ async def export(request: Request) -> Response:
     service = service_of(request)
     visit = await service.admitted(request)
     given = {"whole": False, "packed": True, **query_arguments(request, _EXPORT_TYPES)}
+    naming = naming_of(request)
     name, member = name_of(packed=given["packed"]), visit.token.member_id
     stage = await service.work(lambda: service.staging.open(member, name))
     try:
@@ -45,7 +46,7 @@ async def export(request: Request) -> Response:
     return StagedFile(
         stage,
         media_type=PACKED if given["packed"] else LINES,
-        headers={REPORT: to_json(report).decode(), "cache-control": "no-store"},
+        headers={REPORT: encoded(report, naming).decode(), "cache-control": "no-store"},
     )
 
 
@@ -53,6 +54,7 @@ async def import_(request: Request) -> Response:
     service = service_of(request)
     visit = await service.admitted(request)
     given = {"whole": False, "packed": True, "dry_run": False, **query_arguments(request, _IMPORT_TYPES)}
+    naming = naming_of(request)
     limits, name, member = service.staging.limits, name_of(packed=given["packed"]), visit.token.member_id
     limit = limits.own_bytes
     if given["whole"]:
@@ -68,7 +70,7 @@ async def import_(request: Request) -> Response:
         report = await while_present(request.receive, take)
     finally:
         stage.close()
-    return Response(to_json(report), media_type="application/json")
+    return Response(encoded(report, naming), media_type="application/json")
 
 
 class StagedFile(FileResponse):

@@ -15,6 +15,7 @@ from mycel.domain import fields
 from mycel.domain.team import Caller, IssuedToken, Token
 from mycel.errors import AccessDenied, InvalidInput, LimitExceeded, MycelError, NotFound, Unauthenticated, Unavailable
 from mycel.surfaces.http.bodies import read_body, read_object, require_json
+from mycel.surfaces.http.calls import naming_of
 from mycel.surfaces.http.credentials import COOKIE, address_of, cookies_of, require_own_page
 from mycel.surfaces.http.described_route import About, DescribedRoute, NotedRoute
 from mycel.surfaces.http.service import Service, service_of
@@ -22,9 +23,9 @@ from mycel.surfaces.web.forms import own_address, read_pairs
 from mycel.surfaces.web.preferences import THEME, keep_shown_once, theme_of
 from mycel.surfaces.web.rendering import PAGE_HEADERS, render
 from mycel.wire.arguments import respelled
+from mycel.wire.naming import encoded
 from mycel.wire.problems import headers_of, status_of
 from mycel.wire.schemas import MEMBER, Schema, closed, filled, nullable
-from mycel.wire.shapes import to_json
 
 LINKS = "/api/sign-in-links"
 SIGN_IN_JSON = "/api/sign-in"
@@ -44,12 +45,12 @@ async def offer(request: Request) -> Response:
     """A link for the caller itself; the operator may name a member."""
     service = service_of(request)
     visit = await service.admitted(request)
-    given = await _json(request, {"member_id"})
+    given, naming = await _json(request, {"member_id"}), naming_of(request)
     member = await service.work(lambda: visit.workspace.token_owner(given.get("member_id")))
     # Neither the link nor what a browser gets for it outlives the token that asks for it.
     code, ends_at = await service.work(partial(visit.offer_link, member, lifetime=LINK_LIFETIME), writes=True)
     url = service.own_url(request, f"{SIGN_IN}?{urlencode({'code': code})}")
-    answer = to_json({"url": url, "expires_at": ends_at})
+    answer = encoded({"url": url, "expires_at": ends_at}, naming, named=True)
     return Response(answer, HTTPStatus.CREATED, headers=_UNSTORED, media_type="application/json")
 
 
@@ -73,10 +74,11 @@ async def sign_in(request: Request) -> Response:
 
 async def sign_in_json(request: Request) -> Response:
     service = service_of(request)
-    issued = await _issued(service, request, await _json(request, {"code", "token"}))
+    given, naming = await _json(request, {"code", "token"}), naming_of(request)
+    issued = await _issued(service, request, given)
     visit = await service.visitors.meet(issued.secret, address=address_of(request.scope))
     caller = await service.work(visit.caller)
-    answer = Response(to_json(caller), headers=_UNSTORED, media_type="application/json")
+    answer = Response(encoded(caller, naming), headers=_UNSTORED, media_type="application/json")
     _set_cookie(answer, request, issued)
     return answer
 

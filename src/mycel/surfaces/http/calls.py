@@ -25,11 +25,13 @@ from mycel.errors import Conflict, InvalidInput, InvalidState
 from mycel.surfaces.http.bodies import check_text, read_object
 from mycel.surfaces.http.problems import Problem, Refused
 from mycel.wire.arguments import read_argument, respelled, snake_case
+from mycel.wire.naming import HEADER, NAMING, Naming, changes_in, encoded, is_as_read, read_naming
 from mycel.wire.operations import CURSOR, EXPECTED, IDEMPOTENCY, Operation, accepts_none
 from mycel.wire.request_schemas import MAX_IN_QUERY
-from mycel.wire.shapes import as_knowledge, to_json
+from mycel.wire.shapes import as_knowledge
 
 MAX_QUERY_PAIRS = 500
+KEY = "idempotency-key"
 
 
 def query_texts(query: bytes) -> dict[str, list[str]]:
@@ -66,6 +68,7 @@ def require_known(given: Iterable[str], known: Collection[str]) -> None:
 
 def query_arguments(request: HTTPConnection, types: Mapping[str, Any]) -> dict[str, Any]:
     texts = query_texts(request.scope["query_string"])
+    texts.pop(NAMING, None)
     if not texts.keys() <= types.keys():
         texts = read_names(texts, types, kind=_FIELD)
     found = {name: read_argument(types[name], given, field=name) for name, given in texts.items()}
@@ -73,6 +76,12 @@ def query_arguments(request: HTTPConnection, types: Mapping[str, Any]) -> dict[s
         if types[name] is bool:
             fields.flag(value, field=name)
     return found
+
+
+def naming_of(request: HTTPConnection) -> Naming:
+    """Return how the names of an answer are spelled, for routes that are no operation."""
+    default: Naming = request.app.state.service.naming
+    return read_naming(request.query_params.getlist(NAMING), request.headers.get(HEADER), default=default)
 
 
 @dataclass(slots=True)
@@ -145,9 +154,18 @@ class Call(NamedTuple):
     query: bytes
     body: bytes
     headers: Mapping[str, str]
+    default: Naming = Naming.SNAKE
 
     def answer(self, visit: Visit) -> Answer:
-        arguments = self._arguments()
+        given, naming = self._given()
+        if self.operation.name == "update" and is_as_read(given, self.operation):
+            memory = self._as_it_was_read(visit, given)
+            given = changes_in(given, memory, visit.kind_of, operation=self.operation)
+            if not given:
+                return self._answered(memory, visit, naming)
+            if "if-match" not in self.headers:
+                given.setdefault(EXPECTED, memory.version)
+        arguments = self._arguments(given)
         try:
             result = _function(visit, self.operation)(**arguments)
         except Conflict as error:
@@ -155,15 +173,30 @@ class Call(NamedTuple):
                 failed = Problem(HTTPStatus.PRECONDITION_FAILED, str(error), code="precondition_failed")
                 raise Refused(failed) from None
             raise
-        return self._answered(result)
+        return self._answered(result, visit, naming)
 
-    def _arguments(self) -> dict[str, Any]:
-        operation = self.operation
-        given = _from_query(operation, self.query)
-        if not operation.in_query:
+    def _as_it_was_read(self, visit: Visit, given: Mapping[str, Any]) -> Memory:
+        """Return the memory that is sent back; where the request may be a second one, as it stood before the first."""
+        id = self.in_path[0]
+        memory = visit.memory.get(id, for_use=False, embedding="embedding" in given)
+        if given.get("version") == memory.version or not ({IDEMPOTENCY} & given.keys() or KEY in self.headers):
+            return memory
+        versions = (one.memory for one in visit.memory.history(id))
+        return next((one for one in versions if one.version == given.get("version")), memory)
+
+    def _given(self) -> tuple[dict[str, Any], Naming]:
+        """Return what the query or the body says, and how the answer is to be spelled."""
+        texts = query_texts(self.query) if self.query else {}
+        naming = read_naming(texts.pop(NAMING, ()), self.headers.get(HEADER), default=self.default)
+        given = _from_query(self.operation, texts)
+        if not self.operation.in_query:
             if given:
                 raise InvalidInput("belongs in the body of this request", field=next(iter(given)))
             given = respelled(read_object(self.body))
+        return given, naming
+
+    def _arguments(self, given: dict[str, Any]) -> dict[str, Any]:
+        operation = self.operation
         if operation.renamed:
             given = _renamed(given, operation.renamed)
         given = _under_our_names(operation, given)
@@ -175,7 +208,7 @@ class Call(NamedTuple):
         _check_names(operation, given)
         return {**operation.empty, **_with_bytes(given)}
 
-    def _answered(self, result: Any) -> Answer:
+    def _answered(self, result: Any, visit: Visit, naming: Naming) -> Answer:
         operation = self.operation
         if operation.shows is not None:
             result = getattr(result, operation.shows)()
@@ -183,7 +216,8 @@ class Call(NamedTuple):
                 return Answer(operation.status, result.encode(), (("content-type", MARKDOWN),))
         if result is None:
             return Answer(204, b"")
-        body = to_json(as_knowledge(result) if operation.of_knowledge else cast(object, result))
+        shown = as_knowledge(result) if operation.of_knowledge else cast(object, result)
+        body = encoded(shown, naming, visit.kind_of, named=operation.shows is not None)
         tag = _tag(operation, cast(object, result), body)
         headers = [] if tag is None else [("etag", tag)]
         if operation.method == "GET" and _matches(self.headers.get("if-none-match"), tag):
@@ -231,10 +265,7 @@ def _renamed(given: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, 
     return {renamed.get(name, name): value for name, value in given.items()}
 
 
-def _from_query(operation: Operation, query: bytes) -> dict[str, Any]:
-    if not query:
-        return {}
-    texts = query_texts(query)
+def _from_query(operation: Operation, texts: Mapping[str, list[str]]) -> dict[str, Any]:
     renamed = operation.renamed or {}
     types = operation.fields
     found: dict[str, Any] = {}
@@ -246,7 +277,7 @@ def _from_query(operation: Operation, query: bytes) -> dict[str, Any]:
 
 
 def _with_headers(operation: Operation, given: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-    key = headers.get("idempotency-key")
+    key = headers.get(KEY)
     if key is not None and IDEMPOTENCY in operation.fields:
         given = _agreed(given, IDEMPOTENCY, key)
     match = headers.get("if-match")

@@ -24,6 +24,7 @@ from mycel.surfaces.http.service import service_of
 from mycel.surfaces.web.compression import may_pack_page, packed_response, page_bytes, page_response
 from mycel.surfaces.web.rendering import render
 from mycel.surfaces.web.routes import admit, framed
+from mycel.wire.naming import Naming
 
 _METHODS = ("get", "post", "put", "delete")
 # From here on a status says the same for every call.
@@ -52,7 +53,10 @@ def shapes_of(document: Document) -> Markup:
 def _operation(method: str, path: str, about: Mapping[str, Any], document: Document, always: Sequence[str]) -> str:
     head = f'<b class="{method}">{method.upper()}</b> <code>{_text(path)}</code> <span>{_text(about["summary"])}</span>'
     body = about.get("requestBody", {}).get("content", {})
-    taken = "".join(f"<p>Body, {_text(kind)}:</p>{_fields(one['schema'])}" for kind, one in body.items())
+    taken = "".join(
+        f"<p>Body{'' if kind == JSON else f', {_text(kind)}'}:</p>{_fields(one['schema'])}"
+        for kind, one in body.items()
+    )
     given = [*about.get("parameters", []), *about.get("x-conditional-headers", [])]
     parameters = _listed([part for one in given for part in _parts(_resolved(one, document))])
     said = (
@@ -146,6 +150,8 @@ def _fields(schema: Mapping[str, Any]) -> str:
         f"<dd>{_shown(one)} {_text(one.get('description', ''))}".rstrip()
         + "</dd>"
         for name, one in schema["properties"].items()
+        # What is merely taken back as it was read would hide what can be said.
+        if not one.get("readOnly")
     ]
     return f"<dl>{''.join(found)}</dl>"
 
@@ -215,13 +221,15 @@ class Descriptions:
 
     @cached_property
     def _calls(self) -> Mapping[str, object]:
-        tags = [tag["name"] for tag in self.document["tags"]]
+        """In one naming: people see from it what the other is."""
+        document = openapi(described(self._routes), namings=(Naming.SNAKE,))
+        tags = [tag["name"] for tag in document["tags"]]
         return {
-            "about": [Markup(_text(part)) for part in self.document["info"]["description"].split("\n\n")],  # noqa: S704
-            "tags": {tag: operations_of(tag, self.document) for tag in tags},
-            "always": of_every_call(self.document),
-            "errors": errors_of(self.document),
-            "shapes": shapes_of(self.document),
+            "about": [Markup(_text(part)) for part in document["info"]["description"].split("\n\n")],  # noqa: S704
+            "tags": {tag: operations_of(tag, document) for tag in tags},
+            "always": of_every_call(document),
+            "errors": errors_of(document),
+            "shapes": shapes_of(document),
         }
 
     @cached_property

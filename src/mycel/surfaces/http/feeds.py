@@ -20,6 +20,7 @@ from mycel.errors import LimitExceeded, MycelError, Unavailable
 from mycel.services.change_feed import Follower
 from mycel.surfaces.http.authentication import refusal_of
 from mycel.wire.events import Event, change_event, cursor_event
+from mycel.wire.naming import Naming
 
 ResultT = TypeVar("ResultT")
 
@@ -170,8 +171,9 @@ class Outlet(Protocol):
 class Feed:
     """One reader, woken when there may be something new, when it is time to show a sign of life, or at its end."""
 
-    def __init__(self, feeds: Feeds, member: MemberId) -> None:
+    def __init__(self, feeds: Feeds, member: MemberId, naming: Naming) -> None:
         self.member = member
+        self._naming = naming
         self.beat_at = 0.0
         self._feeds = feeds
         self._loop = asyncio.get_running_loop()
@@ -234,7 +236,7 @@ class Feed:
 
     async def _tell(self, outlet: Outlet, taken: Taken) -> None:
         is_due = self._loop.time() >= self.beat_at
-        events = [change_event(change) for change in taken.changes]
+        events = [change_event(change, self._naming) for change in taken.changes]
         if events:
             self._told = taken.changes[-1].sequence
         if taken.reached - self._told >= (1 if is_due else UNSEEN):
@@ -281,14 +283,14 @@ class Feeds:
     def __len__(self) -> int:
         return len(self._feeds)
 
-    def open(self, member: MemberId) -> Feed:
+    def open(self, member: MemberId, *, naming: Naming = Naming.SNAKE) -> Feed:
         """A place for one more of a member's, by whatever token; whoever gets it must close it."""
         self.require_running()
         if self._members[member] >= self.limits.per_member:
             raise LimitExceeded(f"{member} reads {self.limits.per_member} streams already; close one first")
         if len(self._feeds) >= self.limits.in_total:
             raise Unavailable("as many streams are open as the service can have; retry in a moment", retry_after=5.0)
-        feed = Feed(self, member)
+        feed = Feed(self, member, naming)
         self._feeds.add(feed)
         self._members[member] += 1
         if self._rounds is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -14,6 +14,7 @@ from mycel.surfaces.http.bodies import JSON, MAX_BODY_BYTES, MAX_CAPTURE_BYTES
 from mycel.surfaces.http.calls import PLACES
 from mycel.surfaces.http.described_route import About, DescribedRoute
 from mycel.wire.answers import Answers
+from mycel.wire.naming import NAMING, READ_NAMES, Naming, camel_definitions, spelled_schema
 from mycel.wire.operations import EXPECTED, IDEMPOTENCY, OPERATIONS, Operation
 from mycel.wire.problems import MEDIA_TYPE
 from mycel.wire.request_schemas import SPELLING, arguments, definitions, in_path, without
@@ -23,7 +24,8 @@ from mycel.wire.summaries import description_of, summary_of, tag_of
 _AT = "#/components/schemas/"
 ABOUT = f"""The shared memory of a team of AI agents and people.
 
-Every route under `/api` asks for a bearer token, whose member it acts as. {SPELLING} Answers are in snake_case.
+Every route under `/api` asks for a bearer token, whose member it acts as. {SPELLING} Answers are in snake_case or, with
+`naming=camel` in the query or the header `Mycel-Naming: camel`, in camelCase, where a memory is a `MemoryItem`.
 Errors are `application/problem+json` with a stable `code` and, where one part of the request is wrong, its `field`. A
 body is at most {MAX_BODY_BYTES:,} bytes, that of a capture {MAX_CAPTURE_BYTES:,}. Lists come in pages: the `Link`
 header of one holds the address of the next. What a caller may not see answers like what is not there."""
@@ -76,7 +78,13 @@ _HEADERS: Mapping[str, Schema] = {
     "Set-Cookie": {"schema": {"type": "string"}},
     "WWW-Authenticate": {"schema": {"const": "Bearer"}},
 }
+_NAMING_SCHEMA: Schema = {"type": "string", "enum": [one.value for one in Naming]}
 _REQUEST_HEADERS: Mapping[str, tuple[str, Schema, str]] = {
+    "Naming": (
+        "Mycel-Naming",
+        _NAMING_SCHEMA,
+        "How names in the answer are spelled, unless the query says it.",
+    ),
     "As": ("Mycel-As", MEMBER, "The operator acts as this member."),
     "Team": ("Mycel-Team", TEAM, "The operator acts in this team."),
     "IdempotencyKey": (
@@ -98,6 +106,7 @@ def _to(part: str, name: str) -> Schema:
 
 
 # Of the caller, and not of what is asked: written down once, and not with every path.
+NAMED = [_to("parameters", "Naming")]
 OF_THE_OPERATOR = [_to("parameters", "As"), _to("parameters", "Team")]
 IDEMPOTENCY_KEY, IF_NONE_MATCH, IF_MATCH = (
     _to("parameters", name) for name in ("IdempotencyKey", "IfNoneMatch", "IfMatch")
@@ -177,7 +186,8 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 Document = dict[str, Any]
 
 
-def openapi(routes: Iterable[DescribedRoute] = ()) -> Document:
+def openapi(routes: Iterable[DescribedRoute] = (), *, namings: Sequence[Naming] = tuple(Naming)) -> Document:
+    """Describe the operations and these routes, with their answers in each of the `namings`."""
     answers = Answers()
     paths: dict[str, Document] = {}
     taken: set[str] = set()
@@ -188,12 +198,16 @@ def openapi(routes: Iterable[DescribedRoute] = ()) -> Document:
         for method, about in route.about.items():
             paths.setdefault(route.path, {})[method.lower()] = _route(route, method, about, answers)
     schemas = {**definitions(), **answers.definitions, "Problem": PROBLEM}
+    if Naming.CAMEL in namings:
+        schemas |= camel_definitions(answers.definitions)
+        _spell_answers(paths, answers, namings)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Mycel", "version": __version__, "description": ABOUT},
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}],
         "x-operator-headers": OF_THE_OPERATOR,
+        "x-naming": [*NAMED, {"name": NAMING, "in": "query", "schema": _NAMING_SCHEMA}],
         "tags": _tags(paths.values()),
         "paths": placed(paths, at=AT),
         "components": {
@@ -219,6 +233,8 @@ def _operation(operation: Operation, answers: Answers, *, id: str) -> Document:
     if EXPECTED in operation.fields:
         found["x-conditional-headers"] = [IF_MATCH]
     taken = without(arguments(operation), IDEMPOTENCY)
+    if operation.name == "update":
+        taken = {**taken, "properties": {**_AS_READ, **taken["properties"]}}
     if not operation.in_query and taken.get("properties", True):
         found["requestBody"] = body(taken)
     media_type = JSON if operation.shows in {None, "to_agent_context"} else _TEXT
@@ -233,6 +249,18 @@ def _operation(operation: Operation, answers: Answers, *, id: str) -> Document:
         **problems(_statuses(operation)),
     }
     return {name: value for name, value in found.items() if value}
+
+
+# What an update is sent back as it was read, and cannot change.
+_AS_READ: Mapping[str, Schema] = {name: {"readOnly": True} for name in sorted(READ_NAMES)}
+
+
+def _spell_answers(paths: Mapping[str, Document], answers: Answers, namings: Sequence[Naming]) -> None:
+    for about in (one for path in paths.values() for one in path.values()):
+        for status, response in about["responses"].items():
+            shown = response.get("content", {}).get(JSON)
+            if shown is not None and status.startswith("2"):
+                shown["schema"] = spelled_schema(shown["schema"], answers.definitions, namings)
 
 
 def _parameters(operation: Operation) -> list[Schema]:

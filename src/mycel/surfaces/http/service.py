@@ -23,6 +23,7 @@ from mycel.surfaces.http.metrics import Metrics
 from mycel.surfaces.http.rate_limit import Allowance
 from mycel.surfaces.http.staging import Staging
 from mycel.surfaces.http.threads import Threads
+from mycel.wire.naming import Naming
 
 ResultT = TypeVar("ResultT")
 logger = logging.getLogger(__name__)
@@ -102,6 +103,7 @@ class Service:
     readiness: Readiness
     wrong_codes: Allowance = field(default_factory=wrong_codes)
     public_url: str | None = None
+    naming: Naming = Naming.SNAKE
 
     @property
     def prefix(self) -> str:

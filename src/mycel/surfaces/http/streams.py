@@ -16,13 +16,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from mycel.domain.change import Change
 from mycel.embedded.workspace import Visit
 from mycel.errors import InvalidInput, MycelError
-from mycel.surfaces.http.calls import query_arguments
+from mycel.surfaces.http.calls import naming_of, query_arguments
 from mycel.surfaces.http.described_route import About, DescribedRoute, NotedSocket
 from mycel.surfaces.http.feeds import Feed, Left, deliver
 from mycel.surfaces.http.problems import problem_of
 from mycel.surfaces.http.service import service_of
 from mycel.wire.events import CHANGES, HEARTBEAT, LAST_EVENT_ID, MEDIA_TYPE, NOW, Event, end_event
-from mycel.wire.shapes import to_json
+from mycel.wire.naming import HEADER, NAMING, Naming, encoded
 from mycel.wire.vocabulary import meaning_of
 
 # One answer; the next page begins after its last change.
@@ -56,25 +56,26 @@ async def changes(request: Request) -> Any:
     """
     service = service_of(request)
     visit = await service.admitted(request)
-    given = query_arguments(request, TYPES)
+    given, naming = query_arguments(request, TYPES), naming_of(request)
     accepted = MEDIA_TYPE in request.headers.get("accept", "")
     if given.pop("follow", accepted) and request.method == "GET":
-        return EventStream(request, await opened(request, visit, given))
+        return EventStream(request, await opened(request, visit, given, naming))
     given["after"] = _read_after(given.get("after", 0))
     found = await service.work(lambda: list(islice(visit.memory.changes(**given), MOST_CHANGES)))
     headers: dict[str, str] = {}
     if len(found) == MOST_CHANGES:
-        query = urlencode({**given, "after": found[-1].sequence}, doseq=True)
+        kept = {} if NAMING not in request.query_params else {NAMING: naming.value}
+        query = urlencode({**given, **kept, "after": found[-1].sequence}, doseq=True)
         headers["link"] = f'<{CHANGES}?{query}>; rel="next"'
-    return Response(to_json(found), media_type="application/json", headers=headers)
+    return Response(encoded(found, naming), media_type="application/json", headers={**headers, "vary": HEADER})
 
 
-async def opened(connection: HTTPConnection, visit: Visit, given: Mapping[str, Any]) -> Feed:
+async def opened(connection: HTTPConnection, visit: Visit, given: Mapping[str, Any], naming: Naming) -> Feed:
     """A feed that follows already: nothing that happens after this is missed."""
     service = service_of(connection)
     last_seen = connection.headers.get(LAST_EVENT_ID)
     after = _read_last_seen(last_seen) if last_seen else _read_after(given.get("after", NOW))
-    feed = service.feeds.open(visit.token.member_id)
+    feed = service.feeds.open(visit.token.member_id, naming=naming)
     try:
         await service.work(lambda: feed.follow(partial(visit.follow, **{**given, "after": after})))
     except BaseException:
@@ -151,9 +152,9 @@ async def socket_changes(websocket: WebSocket) -> None:
     """
     try:
         visit = await service_of(websocket).admitted(websocket)
-        given = query_arguments(websocket, TYPES)
+        given, naming = query_arguments(websocket, TYPES), naming_of(websocket)
         given.pop("follow", None)
-        feed = await opened(websocket, visit, given)
+        feed = await opened(websocket, visit, given, naming)
     except MycelError as error:
         await websocket.send_denial_response(problem_of(error))
         return

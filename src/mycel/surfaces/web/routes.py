@@ -31,6 +31,7 @@ from mycel.surfaces.web.page import Form, Page, PageRequest, SeeOther, Shown, ad
 from mycel.surfaces.web.preferences import Visits
 from mycel.surfaces.web.rendering import PAGE_HEADERS, STATIC, STATIC_TYPES, render
 from mycel.surfaces.web.site import FORMS, NAVIGATION, PAGES
+from mycel.wire.naming import Naming
 from mycel.wire.problems import headers_of, status_of
 from mycel.wire.shapes import to_json
 
@@ -84,7 +85,7 @@ async def _follow(request: Request) -> Any:
     """The stream of changes for the pages of this browser, in the team that its reader has chosen."""
     visit = await service_of(request).admitted(request, chosen_team=request.cookies.get(preferences.TEAM))
     given = query_arguments(request, CHOSEN)
-    return EventStream(request, await opened(request, visit, given))
+    return EventStream(request, await opened(request, visit, given, Naming.SNAKE))
 
 
 async def _static(request: Request) -> Response:
