@@ -66,7 +66,7 @@ mycel member add reviewer-1 --team shop""",
         "Two agents disagree. Mycel picks no winner: it asks a person.",
         r"""mycel --as swe-1 save --type lesson "Always retry a failed payment."
 mycel --as reviewer-1 save --type lesson \
-    "Never retry a failed payment: some pay twice."
+    "Never retry a failed payment. Some pay twice."
 mycel consolidate --team shop
 mycel inbox""",
         "Both stay until somebody decides. The judge is built in and runs here.",
@@ -90,8 +90,9 @@ LESSON = "needs a warm cache"
 WIDTH = 78
 # On a terminal, to read what a step has shown.
 PAUSE_SECONDS = 2.0
-# A hook gives up early, so that no agent waits; but a first search loads the model, and a visitor waits for that.
-PATIENCE = {"MYCEL_HOOK_SECONDS": "10"}
+# A hook gives up early, so that no agent waits; but a first search loads the model, and a visitor waits for that. The
+# service logs to a pipe that is read when it fails, which must not fill up.
+SETTINGS = {"MYCEL_HOOK_SECONDS": "10", "MYCEL_LOG_LEVEL": "error"}
 # Longer than anybody leaves the pages alone; the service of a demo that was killed ends then.
 IDLE_SPAN = "1h"
 STOP_SECONDS = 20.0
@@ -163,7 +164,7 @@ def keep_demo(call: Invocation, folder: Path, target: Path) -> None:
     """Make it a data directory like any other, in a folder of the user's choice."""
     if not folder.exists():
         raise NotFound("there is no demo to keep: `mycel demo` makes one")
-    if target.exists():
+    if target.exists() or target.is_relative_to(folder):
         raise InvalidInput(f"{target} is there already: name a new folder", field="keep")
     stop_daemon(folder)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -171,8 +172,9 @@ def keep_demo(call: Invocation, folder: Path, target: Path) -> None:
         folder.rename(target)
     except OSError:
         # On another disk: nothing goes before all of it is there.
+        target.mkdir(mode=0o700)
         try:
-            shutil.copytree(folder, target)
+            shutil.copytree(folder, target, dirs_exist_ok=True)
         except BaseException:
             shutil.rmtree(target, ignore_errors=True)
             raise
@@ -197,6 +199,10 @@ def play(call: Invocation, folder: Path, *, stays: bool, fast: bool) -> None:
     if (free := shutil.disk_usage(folder).free) < NEEDED_BYTES:
         needed, left = NEEDED_BYTES >> 20, free >> 20
         raise StorageFull(f"the demo needs {needed} MB in {folder}, where {left} MB are free; {ELSEWHERE}")
+    for name in ("SIGTERM", "SIGHUP"):
+        # As Ctrl-C does, so that a closed terminal leaves no process either.
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
     began = time.monotonic()
     stage = Stage(folder, as_json=call.as_json)
     if not call.as_json:
@@ -225,40 +231,18 @@ class Stage:
         self.program = find_command()
         self._folder = folder
         self._as_json = as_json
-        self._environment = environment_with_only({"MYCEL_DATA": str(folder), **PATIENCE})
+        self._environment = environment_with_only({"MYCEL_DATA": str(folder), **SETTINGS})
 
     @contextmanager
     def service(self) -> Generator[str]:
         """Run the service on a free port of this machine until the demo ends, in whatever way."""
-
-        def stop(number: int, _frame: object) -> NoReturn:
-            sys.exit(128 + number)
-
-        for name in ("SIGTERM", "SIGHUP"):
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), stop)
-        with subprocess.Popen(
-            [self.program, "serve", "--port", "0", "--stop-when-idle", IDLE_SPAN, "--json"],
-            cwd=self._folder,
-            env={**self._environment, "MYCEL_LOG_LEVEL": "error"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            # Ctrl-C is for the demo, which then ends the service.
-            start_new_session=True,
-        ) as service:
-            try:
-                announced = service.stdout.readline() if service.stdout else ""
-                if not announced:
-                    self._give_up("mycel serve", service.communicate()[1], service.returncode)
-                yield json.loads(announced)["url"]
-            finally:
-                service.terminate()
-                try:
-                    service.wait(STOP_SECONDS)
-                except subprocess.TimeoutExpired:
-                    service.kill()
+        words = ["serve", "--port", "0", "--stop-when-idle", IDLE_SPAN, "--json"]
+        # Ctrl-C is for the demo, which then ends the service.
+        with self._process(words, quiet=True, start_new_session=True) as service:
+            announced = service.stdout.readline() if service.stdout else ""
+            if not announced:
+                self._give_up("mycel serve", service.communicate()[1], service.returncode)
+            yield json.loads(announced)["url"]
 
     def play(self, number: int, step: Step) -> dict[str, Any]:
         """Show a step of the story, and return it as data."""
@@ -280,30 +264,55 @@ class Stage:
             print_lines([line(("$ ", "dim"), (first, "bold")), *(line((part, "bold")) for part in more)])
             sys.stdout.flush()
         began = time.monotonic()
-        done = subprocess.run(
-            [self.program, *words, *(["--json"] if self._as_json else [])],
-            cwd=self._folder,
-            env=self._environment,
-            input=shlex.split(piped)[1] if piped else "",
-            stdout=subprocess.PIPE if self._as_json or is_hook else None,
-            # Not a terminal, so that no progress bar is left between the lines.
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            check=False,
-        )
+        with self._process([*words, *(["--json"] if self._as_json else [])], quiet=self._as_json or is_hook) as process:
+            output, errors = process.communicate(shlex.split(piped)[1] if piped else "")
         seconds = round(time.monotonic() - began, 2)
-        if done.returncode:
-            self._give_up(command, done.stderr, done.returncode)
-        answer: dict[str, Any] = json.loads(done.stdout) if done.stdout else {}
-        if is_hook:
-            given: str = answer.get("hookSpecificOutput", {}).get("additionalContext", "")
-            if LESSON not in given:
-                raise Unavailable("the hook did not find the lesson in time: this machine is busy, try again")
-            for text in [] if self._as_json else given.splitlines():
+        if process.returncode:
+            self._give_up(command, errors, process.returncode)
+        answer: dict[str, Any] = json.loads(output) if output else {}
+        given: str = answer.get("hookSpecificOutput", {}).get("additionalContext", "") if is_hook else ""
+        if is_hook and LESSON not in given:
+            raise Unavailable("the hook did not find the lesson in time: this machine is busy, try again")
+        if not self._as_json:
+            for text in given.splitlines():
                 print_lines(line(("| ", "dim"), part) for part in textwrap.wrap(text, WIDTH - 2) or [""])
-        for text in [] if self._as_json else done.stderr.splitlines():
-            say(text, "dim")
+            for text in errors.splitlines():
+                say(text, "dim")
         return {"command": command, "seconds": seconds, "answer": answer}
+
+    @contextmanager
+    def _process(self, words: list[str], *, quiet: bool, **given: Any) -> Generator[subprocess.Popen[str]]:
+        """Start `mycel`, and end it with the block; a signal that comes while it starts waits until it can be ended."""
+        came: list[int] = []
+        numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        handlers = {number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers}
+        process = None
+        try:
+            process = subprocess.Popen(
+                [self.program, *words],
+                cwd=self._folder,
+                env=self._environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE if quiet else None,
+                # Not a terminal, so that no progress bar is left between the lines.
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                **given,
+            )
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+            if came:
+                signal.raise_signal(came[0])
+            yield process
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+            if process is not None:
+                process.terminate()
+                try:
+                    process.wait(STOP_SECONDS)
+                except subprocess.TimeoutExpired:
+                    process.kill()
 
     def _give_up(self, command: str, errors: str, code: int) -> NoReturn:
         """End as a command has ended, in its own words."""
@@ -325,8 +334,8 @@ def introduce(folder: Path, program: str) -> None:
 
 def show_ways(ways: dict[str, str]) -> None:
     """Say how to go on."""
-    own = {"your own": "mycel install claude-code"}
-    print_lines([line(""), *(line((f"{name:<10}", "dim"), typed) for name, typed in {**ways, **own}.items())])
+    own = {"your agent": "mycel install claude-code"}
+    print_lines([line(""), *(line((f"{name:<12}", "dim"), typed) for name, typed in {**ways, **own}.items())])
 
 
 def wait_for_enter() -> None:
