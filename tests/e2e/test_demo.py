@@ -110,7 +110,8 @@ def test_it_tells_its_story_as_data(played: tuple[Home, Any]) -> None:
     assert list(steps) == [step.name for step in STORY[:-1]]
 
     team, *members = steps["team"]
-    assert (team["name"], {member["team"] for member in members}, len(members)) == ("shop", {"shop"}, 3)
+    assert (team["name"], {member["team"] for member in members}) == ("shop", {"shop"})
+    assert [(member["kind"], member["role"]) for member in members] == [("agent", "agent")] * 3 + [("human", "lead")]
     [lesson] = steps["lesson"]
     [hook] = steps["prompt"]
     assert hook["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
@@ -130,14 +131,14 @@ def test_it_tells_its_story_as_data(played: tuple[Home, Any]) -> None:
 def test_the_commands_it_shows_are_those_that_work(played: tuple[Home, Any], home_after: Home) -> None:
     told = played[1]
     shown = [done["command"] for step in told["steps"] for done in step["commands"]]
-    assert len(shown) == 11
+    assert len(shown) == 12
     words = re.findall(r"\w+", shown[-1].split('"')[1])
-    assert not {word for word in words if re.search(rf"\b{word}\b", shown[4].split('"')[1], re.IGNORECASE)}
+    assert not {word for word in words if re.search(rf"\b{word}\b", shown[5].split('"')[1], re.IGNORECASE)}
     # As a shell reads them, and no wider than a terminal.
     assert all(len(row) <= 78 for command in shown for row in command.splitlines())
     for command in shown:
         assert subprocess.run(["sh", "-n", "-c", command], check=False).returncode == 0
-    in_a_shell = f"mycel() {{ '{SCRIPT}' \"$@\"; }}\n{shown[5]}"
+    in_a_shell = f"mycel() {{ '{SCRIPT}' \"$@\"; }}\n{shown[6]}"
     folder = home_after.cache / "demo"
     own = {"MYCEL_DATA": str(folder), "MYCEL_HOOK_SECONDS": "10"}
     with service(folder, MYCEL_EMBEDDER="builtin"):
@@ -150,7 +151,7 @@ def test_the_commands_it_shows_are_those_that_work(played: tuple[Home, Any], hom
 def test_what_it_made_can_be_kept(home_after: Home, tmp_path: Path) -> None:
     kept = tmp_path / "work" / "my memory"
     told = home_after.told("demo", "--keep", str(kept))
-    assert told == {"kept": str(kept), "look": f"mycel --data {shlex.quote(str(kept))} open"}
+    assert told == {"kept": str(kept), "look": f"mycel --data {shlex.quote(str(kept))} --as you open"}
     with mycel.open(kept) as workspace:
         assert len(workspace.as_operator("shop").list()) == 3
     assert not home_after.cache.exists(), sorted(home_after.cache.rglob("*"))

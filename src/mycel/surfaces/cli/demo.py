@@ -42,11 +42,12 @@ class Step(NamedTuple):
 STORY = (
     Step(
         "team",
-        "Three agents build a shop together.",
+        "Three agents build a shop. You lead them.",
         """mycel team add shop
 mycel member add swe-1 --team shop
 mycel member add swe-2 --team shop
-mycel member add reviewer-1 --team shop""",
+mycel member add reviewer-1 --team shop
+mycel member add you --team shop --kind human --role lead""",
     ),
     Step(
         "lesson",
@@ -63,13 +64,13 @@ mycel member add reviewer-1 --team shop""",
     ),
     Step(
         "contradiction",
-        "Two agents disagree. Mycel picks no winner: it asks a person.",
+        "Two agents disagree. Mycel picks no winner: it asks you.",
         r"""mycel --as swe-1 save --type lesson "Always retry a failed payment."
 mycel --as reviewer-1 save --type lesson \
     "Never retry a failed payment. Some pay twice."
-mycel consolidate --team shop
-mycel inbox""",
-        "Both stay until somebody decides. The judge is built in and runs here.",
+mycel --as you consolidate
+mycel --as you inbox""",
+        "Both stay until you decide. The judge is built in and runs here.",
     ),
     Step(
         "search",
@@ -79,9 +80,9 @@ mycel inbox""",
     ),
     Step(
         "look",
-        "People see all of it in a browser.",
-        "mycel open --print",
-        "Open the link. It signs you in, once, within ten minutes.",
+        "You see all of it in a browser, and decide there.",
+        "mycel --as you open --print",
+        "Open the link: it signs you in, once, within ten minutes.",
     ),
 )
 # What the hook has to find.
@@ -179,7 +180,7 @@ def keep_demo(call: Invocation, folder: Path, target: Path) -> None:
             shutil.rmtree(target, ignore_errors=True)
             raise
         shutil.rmtree(folder)
-    look = f"mycel --data {in_shell(target)} open"
+    look = f"mycel --data {in_shell(target)} --as you open"
     call.answer({"kept": str(target), "look": look}, lambda: say(f"It is yours. Look at it with: {look}"))
 
 
@@ -214,7 +215,7 @@ def play(call: Invocation, folder: Path, *, stays: bool, fast: bool) -> None:
             steps.append(stage.play(number, step))
             if stays and not fast and step is not story[-1]:
                 time.sleep(PAUSE_SECONDS)
-        look = {} if stays else {"look": f"mycel --data {in_shell(folder)} open"}
+        look = {} if stays else {"look": f"mycel --data {in_shell(folder)} --as you open"}
         ways = {**look, "keep": "mycel demo --keep DIR", "delete": "mycel demo --delete"}
         told = {"folder": str(folder), "address": address, "seconds": round(time.monotonic() - began, 2)}
         call.answer({**told, "steps": steps, **ways}, lambda: show_ways(ways))
@@ -344,9 +345,9 @@ def wait_for_enter() -> None:
 
         # Keys that were pressed during the story were not meant for this.
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
-    print_lines([line(""), line(("The page stays up until you press Enter.", "bold"))])
-    sys.stdout.flush()
     with suppress(KeyboardInterrupt):
+        print_lines([line(""), line(("The page stays up until you press Enter.", "bold"))])
+        sys.stdout.flush()
         sys.stdin.readline()
 
 
