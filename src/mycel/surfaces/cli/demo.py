@@ -298,6 +298,7 @@ class Stage:
                 # Not a terminal, so that no progress bar is left between the lines.
                 stderr=subprocess.PIPE,
                 encoding="utf-8",
+                errors="replace",
                 **given,
             )
             for number, handler in handlers.items():
