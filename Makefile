@@ -19,10 +19,13 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml $(PINNING)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve serve-postgres test check bench bench-peers proof lock dist release format clean
+.PHONY: help demo serve serve-postgres test check bench bench-peers proof lock dist release format clean
 
 help: ## Show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+demo: $(READY) ## See Mycel at work in half a minute
+	@$(BIN)/mycel demo $(ARGS)
 
 serve: $(READY) ## Start the service (ARGS="--port 7077")
 	$(BIN)/mycel serve $(ARGS)

@@ -165,6 +165,13 @@ def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
     return {**os.environ, **variables}
 
 
+def environment_with_only(variables: Mapping[str, str]) -> dict[str, str]:
+    """That of this process with these settings, no other and no key, for a workspace that is not the user's own."""
+    dropped = {*_RANKING_VARIABLES.values(), *VENDOR_KEYS.values()}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX) and name not in dropped}
+    return {**kept, **variables}
+
+
 def environment_of_commands() -> dict[str, str]:
     """For a command that is a language model: without our secrets, and with nothing of ours that would ask it again."""
     unset = dict.fromkeys(("MYCEL_TOKEN", "MYCEL_DATABASE_URL", "MYCEL_EMBEDDING_KEY", "MYCEL_LLM_KEY"), "")

@@ -48,7 +48,7 @@ def test_serving_installs_what_mycel_needs_and_no_package_of_development() -> No
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
-@pytest.mark.parametrize(("target", "kind"), [("serve", "run"), ("test", "dev")])
+@pytest.mark.parametrize(("target", "kind"), [("demo", "run"), ("serve", "run"), ("test", "dev")])
 def test_a_target_sets_up_what_it_needs(clone: Path, target: str, kind: str) -> None:
     assert f"scripts/set_up.py {kind}\n" in planned(clone, target)
 

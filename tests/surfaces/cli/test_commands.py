@@ -31,7 +31,7 @@ PROMISED = {
     "knowledge arbitrate", "knowledge delete", "knowledge import",
     "artifacts list", "artifacts register", "artifacts get", "artifacts verify", "artifacts delete",
     "install", "uninstall", "doctor", "check", "team reset", "database migrate", "database index", "database publish",
-    "status", "stop", "open",
+    "status", "stop", "open", "demo",
     "mount", "vault sync", "vault watch", "vault status",
     "backup create", "backup list", "backup verify", "backup restore",
 }  # fmt: skip

@@ -70,8 +70,9 @@ FIRST_COMMANDS = frozenset(
         *("vault sync", "vault watch"),
     }
 )
-# They look at the name themselves: the agent must not notice, nothing may be asked yet, or it is what they report on.
-_ADMIT_THEMSELVES = frozenset({"hook", "serve", "install", "doctor"})
+# They look at the name themselves: the agent must not notice, nothing may be asked yet, it is what they report on, or
+# the data directory is not theirs.
+_ADMIT_THEMSELVES = frozenset({"hook", "serve", "install", "doctor", "demo"})
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ from mycel.surfaces.cli.invocation import (
 
 # The modules of this package in the order of the help, each with the commands and groups that it adds.
 MODULES: Mapping[str, tuple[str, ...]] = {
+    "demo": ("demo",),
     "read": ("search", "recent", "get", "list", "tree", "stats", "context", "watch", "explain"),
     "write": ("save", "update", "delete", "restore", "purge"),
     "knowledge": ("learn", "profile", "knowledge"),
