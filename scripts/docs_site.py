@@ -96,11 +96,10 @@ def staged_text(page: str, pages: dict[str, Path]) -> str:
 
 
 def description(text: str) -> str:
-    """Return the first paragraph of a page in plain words, cut at a sentence where it is long."""
-    paragraphs = [part for part in re.split(r"\n\s*\n", FENCE.sub("", text)) if re.match(r"[A-Za-z`*\[]", part.strip())]
-    if not paragraphs:
-        return ""
-    plain = " ".join(re.sub(r"[`*]", "", LINK.sub(r"\2", paragraphs[0])).split())
+    """Return the first paragraph or list item of a page in plain words, cut at a sentence where it is long."""
+    starts = (part.strip() for part in re.split(r"\n\s*\n|\n(?=- )", FENCE.sub("", text)))
+    first = next((part.removeprefix("- ") for part in starts if re.match(r"[A-Za-z`*\[]|- ", part)), "")
+    plain = " ".join(re.sub(r"[`*]", "", LINK.sub(r"\2", first)).split())
     if len(plain) <= MAX_DESCRIPTION:
         return plain
     cut = plain[: plain.rfind(". ", 0, MAX_DESCRIPTION) + 1]
