@@ -131,26 +131,33 @@ def toml_nav(nav: Any) -> str:
 
 
 class Page(HTMLParser):
-    """The names that links may lead to on a built page, its links, and what it loads."""
+    """The names that links may lead to on a built page, its links, what it loads, and lists that are none."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.names: set[str] = set()
         self.links: list[str] = []
         self.loads: list[str] = []
+        self.lists: list[str] = []
+        self._in_paragraph = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         found = {name: value or "" for name, value in attrs}
+        self._in_paragraph = tag == "p" or (self._in_paragraph and tag not in {"pre", "ul", "ol", "table"})
         self.names |= {found[name] for name in ("id", "name") if name in found}
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
         elif "src" in found or (tag == "link" and "href" in found):
             self.loads.append(found.get("src") or found["href"])
 
+    def handle_data(self, data: str) -> None:
+        if self._in_paragraph:
+            self.lists += re.findall(r"\n- (.{1,40})", data)
+
 
 def problems(site: Path) -> list[str]:
-    """Return the links of built pages that lead nowhere, and whatever a page loads from elsewhere."""
+    """Return the links of built pages that lead nowhere, what a page loads from elsewhere, and lists shown as text."""
     pages = {path: Page(path.read_text("utf-8")) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
     found: list[str] = []
     for path, page in pages.items():
@@ -160,6 +167,7 @@ def problems(site: Path) -> list[str]:
             for one in page.loads
             if urlsplit(one).scheme not in {"", "data"} or one.startswith("//")
         ]
+        found += [f"{here} has a list with no empty line before it: {one}" for one in page.lists]
         for link in page.links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:

@@ -130,11 +130,12 @@ def test_built_pages_that_lead_nowhere_or_load_from_elsewhere_are_found(tmp_path
     assert docs_site.problems(tmp_path) == []
     page.write_text(
         '<script src="https://cdn.example/x.js"></script><img src="//cdn.example/x.png"><a href="other.html#gone">x</a>'
-        '<a href="gone.html">x</a>'
+        '<a href="gone.html">x</a><p>Two:\n- one</p>'
     )
     assert docs_site.problems(tmp_path) == [
         "index.html loads https://cdn.example/x.js",
         "index.html loads //cdn.example/x.png",
+        "index.html has a list with no empty line before it: one",
         "index.html links to other.html#gone",
         "index.html links to gone.html",
     ]

@@ -49,8 +49,10 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
     shell.run("mycel stop", may_fail=True)
 
 
-def blocks(page: str) -> list[tuple[str, str]]:
-    found = BLOCK.findall((DOCS / page).read_text("utf-8"))
+def blocks(page: str, begins: str = "", ends: str = "\0") -> list[tuple[str, str]]:
+    """Return the commands of a page, each with what it prints where that is shown, from one heading to another."""
+    text = (DOCS / page).read_text("utf-8").partition(begins)[2] if begins else (DOCS / page).read_text("utf-8")
+    found = BLOCK.findall(text.partition(ends)[0])
     assert found
     return found
 
@@ -60,6 +62,17 @@ def test_the_tutorial_prints_what_it_shows(shell: Shell, tmp_path: Path) -> None
     for script, shown in blocks("tutorial.md"):
         reader.follow(script, shown)
     assert not (tmp_path / "mycel-tutorial").exists()
+
+
+def test_the_first_memory_is_saved_and_found_as_the_page_on_installing_shows(shell: Shell, tmp_path: Path) -> None:
+    reader = Reader(shell)
+    first, second, third = blocks("install.md", "## Save a first memory", "## Connect your coding agent")
+    reader.follow(*first)
+    reader.follow(*second)
+    printed = shell.run(third[0])
+    assert "The service runs at " in printed
+    assert "connect one: mycel install" in " ".join(printed.split())
+    assert (tmp_path / ".local/share/mycel/workspace.sqlite").exists() or sys.platform != "linux"
 
 
 def test_the_mistakes_that_the_page_on_troubleshooting_shows_are_answered_so(shell: Shell, tmp_path: Path) -> None:
