@@ -1,6 +1,6 @@
 """Builds the documentation as a site in ./site: `make docs`.
 
-Zensical makes the pages. This adds what stands elsewhere in the repository (the changelog, the examples, …), a markdown
+Zensical makes the pages. This adds pages from elsewhere in the repository (the changelog, the examples, …), a markdown
 twin of each page and `llms.txt`, and fails where a link leads nowhere or a page would load something from elsewhere.
 """
 
