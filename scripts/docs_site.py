@@ -196,7 +196,9 @@ def main() -> None:
         settings = (ROOT / "zensical.toml").read_text("utf-8")
         before, after = re.split(r"^nav = \[.*?^\]$", settings, maxsplit=1, flags=re.MULTILINE | re.DOTALL)
         (staging / "zensical.toml").write_text(f"{before}nav = {toml_nav(nav)}{after}", encoding="utf-8")
-        subprocess.check_call([sys.executable, "-m", "zensical", "build", "--clean", "--strict"], cwd=staging)
+        build = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+        if subprocess.run(build, cwd=staging, check=False).returncode:
+            sys.exit("Nothing was built: see above.")
         shutil.rmtree(SITE, ignore_errors=True)
         shutil.copytree(staging / "site", SITE)
     for page, text in texts.items():
