@@ -1,6 +1,7 @@
-"""Make `.venv` and install Mycel into it, saying what happens: `python3 scripts/set_up.py run|dev`.
+"""Make an environment and fill it, saying what happens: `python3 scripts/set_up.py run|dev|docs`.
 
-`run` installs what the service needs, `dev` what the tests and benchmarks need as well. Nothing but the standard
+`run` installs Mycel into `.venv` with what the service needs, `dev` with what the tests and benchmarks need as well.
+`docs` makes `.venv-docs`, which holds the generator of the documentation and no Mycel. Nothing but the standard
 library is used, and the syntax is old enough for an outdated Python to read that it is outdated.
 """
 
@@ -11,10 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-REQUIREMENTS = {"run": "requirements/run.txt", "dev": "requirements/dev.txt"}
+REQUIREMENTS = {"run": "requirements/run.txt", "dev": "requirements/dev.txt", "docs": "requirements/docs.txt"}
 BUILD_REQUIREMENTS = "requirements/build.txt"
-PYTHON = str(Path(".venv", "bin", "python"))
-PIP = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install"]
 
 
 def say(text: str, end: str = "\n") -> None:
@@ -32,9 +31,9 @@ def check_python() -> None:
         sys.exit(sys.executable + " cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv")
 
 
-def install(requirements: str) -> None:
+def install(pip: list, requirements: str) -> None:
     """Install the pinned packages by their hashes and name each as it comes; pip's own words are shown if it fails."""
-    command = [*PIP, "--require-hashes", "--progress-bar", "off", "-r", requirements]
+    command = [*pip, "install", "--require-hashes", "--progress-bar", "off", "-r", requirements]
     is_terminal = sys.stdout.isatty()
     words, fetched = [], 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
@@ -53,23 +52,28 @@ def install(requirements: str) -> None:
         sys.exit("".join(words) + f"The packages of {requirements} could not be installed; pip says why above.")
 
 
-def install_mycel() -> None:
+def install_mycel(pip: list) -> None:
     """Install the folder itself, as it is; what that is done with lies apart and goes again."""
     with tempfile.TemporaryDirectory() as tools:
-        subprocess.check_call([*PIP, "--quiet", "--target", tools, "--require-hashes", "-r", BUILD_REQUIREMENTS])
-        command = [*PIP, "--quiet", "--no-deps", "--no-build-isolation", "-e", "."]
+        subprocess.check_call(
+            [*pip, "install", "--quiet", "--target", tools, "--require-hashes", "-r", BUILD_REQUIREMENTS]
+        )
+        command = [*pip, "install", "--quiet", "--no-deps", "--no-build-isolation", "-e", "."]
         subprocess.check_call(command, env={**os.environ, "PYTHONPATH": tools})
 
 
 def main(kind: str) -> None:
     check_python()
     began = time.monotonic()
-    say(f"Setting up Mycel in .venv, with Python {sys.version.split()[0]}; this happens once.")
-    subprocess.check_call([sys.executable, "-m", "venv", ".venv"])
-    install(REQUIREMENTS[kind])
+    folder, content = (".venv-docs", "the documentation") if kind == "docs" else (".venv", "Mycel")
+    say(f"Setting up {content} in {folder}, with Python {sys.version.split()[0]}; this happens once.")
+    subprocess.check_call([sys.executable, "-m", "venv", folder])
+    pip = [str(Path(folder, "bin", "python")), "-m", "pip", "--disable-pip-version-check"]
+    install(pip, REQUIREMENTS[kind])
     # Older Pythons put setuptools into every environment, and an older clone installed itself as mycel.
-    subprocess.check_call([*PIP[:-1], "-qq", "uninstall", "-y", "setuptools", "mycel"])
-    install_mycel()
+    subprocess.check_call([*pip, "-qq", "uninstall", "-y", "setuptools", "mycel"])
+    if kind != "docs":
+        install_mycel(pip)
     say(f"Set up in {time.monotonic() - began:.0f} s.")
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import runpy
 import tomllib
 from collections.abc import Iterator
 from dataclasses import Field, fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,6 +26,7 @@ from mycel.surfaces.mcp.tools import TOOLS
 from mycel.surfaces.mcp.working_memory_tools import WORKING
 
 ROOT = Path(__file__).resolve().parents[2]
+docs_site = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts/docs_site.py")))
 COMMAND_LINE = (ROOT / "docs/reference/command-line.md").read_text("utf-8")
 PYTHON = (ROOT / "docs/reference/python.md").read_text("utf-8")
 MCP = (ROOT / "docs/reference/mcp.md").read_text("utf-8")
@@ -87,6 +91,54 @@ def test_every_decision_is_listed() -> None:
     folder = ROOT / "docs/decisions"
     pages = {page.name for page in folder.glob("0*.md")}
     assert pages == set(re.findall(r"\((0\d+[^)]*\.md)\)", (folder / "README.md").read_text("utf-8")))
+
+
+def test_every_page_is_in_the_navigation_of_the_site_once() -> None:
+    listed = [page for _, page in docs_site.pages_of(docs_site.navigation())]
+    assert sorted(listed) == sorted(docs_site.sources())
+
+
+def test_every_page_is_in_llms_txt_by_the_address_of_its_markdown() -> None:
+    pages = docs_site.sources()
+    texts = {page: docs_site.staged_text(page, pages) for page in pages}
+    lines = docs_site.llms_text(docs_site.navigation(), texts).splitlines()
+    assert sorted(re.findall(r"^- \[[^]]+\]\(([^)]+)\)", "\n".join(lines), re.MULTILINE)) == sorted(pages)
+    assert [line for line in lines if line.startswith("- ") and "): " not in line] == []
+
+
+def test_a_link_of_a_staged_page_leads_to_a_page_of_the_site_or_is_words_alone() -> None:
+    pages = docs_site.sources()
+    assert "](reference/documents.md)" not in docs_site.staged_text("project/contributing.md", pages)
+    assert "](../reference/documents.md)" in docs_site.staged_text("project/contributing.md", pages)
+    assert "](orchestrator.py)" not in docs_site.staged_text("project/examples.md", pages)
+    broken = [
+        f"{page}: {target}"
+        for page in pages
+        for _, _, target in docs_site.LINK.findall(docs_site.staged_text(page, pages))
+        for path in [target.partition("#")[0]]
+        if path and "://" not in path
+        for led in [Path(os.path.normpath(Path(page).parent / path)).as_posix()]
+        if led not in pages and not (ROOT / "docs" / led).is_file()
+    ]
+    assert broken == []
+
+
+def test_built_pages_that_lead_nowhere_or_load_from_elsewhere_are_found(tmp_path: Path) -> None:
+    (tmp_path / "other.html").write_text('<h2 id="there">There</h2>')
+    page = tmp_path / "index.html"
+    page.write_text('<link href="site.css"><a href="other.html#there">x</a><a href="https://example.org">out</a>')
+    assert docs_site.problems(tmp_path) == []
+    page.write_text(
+        '<script src="https://cdn.example/x.js"></script><img src="//cdn.example/x.png"><a href="other.html#gone">x</a>'
+        '<a href="gone.html">x</a><p>Two:\n- one</p>'
+    )
+    assert docs_site.problems(tmp_path) == [
+        "index.html loads https://cdn.example/x.js",
+        "index.html loads //cdn.example/x.png",
+        "index.html has a list with no empty line before it: one",
+        "index.html links to other.html#gone",
+        "index.html links to gone.html",
+    ]
 
 
 def pages() -> list[Path]:

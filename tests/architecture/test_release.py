@@ -19,6 +19,7 @@ with pytest.MonkeyPatch.context() as patch:
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 # Every permission to write that any job has, and why it has it.
 WRITES = {
+    ("docs", "publish"): {"pages", "id-token"},
     ("release", "attest"): {"attestations", "id-token"},
     ("release", "publish"): {"id-token"},
     ("release", "release"): {"contents"},
@@ -151,9 +152,9 @@ def steps() -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{workflow}/{name}", step
 
 
-def test_there_are_two_workflows() -> None:
-    assert [path.stem for path in WORKFLOWS] == ["ci", "release"]
-    assert load(WORKFLOWS[1])["on"] == {"push": {"tags": ["v[0-9]+.[0-9]+.[0-9]+"]}}
+def test_there_are_three_workflows() -> None:
+    assert [path.stem for path in WORKFLOWS] == ["ci", "docs", "release"]
+    assert load(WORKFLOWS[2])["on"] == {"push": {"tags": ["v[0-9]+.[0-9]+.[0-9]+"]}}
 
 
 def test_each_job_may_do_what_it_needs_and_no_more() -> None:
@@ -223,7 +224,7 @@ def test_workflows_call_targets_and_commands_that_there_are() -> None:
         for line in step.get("run", "").replace("\\\n", " ").splitlines()
         if line.startswith(("make ", ".venv/bin/python -m scripts."))
     ]
-    assert {words[-1] for words in called if words[0] == "make"} == {".venv/.installed", "dist"}
+    assert {words[-1] for words in called if words[0] == "make"} == {".venv/.installed", "dist", "docs"}
     for words in called:
         if words[0] == "make":
             assert re.search(rf"^{re.escape(words[1])}:", makefile, re.MULTILINE), words

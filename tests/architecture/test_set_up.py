@@ -48,9 +48,15 @@ def test_serving_installs_what_mycel_needs_and_no_package_of_development() -> No
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
-@pytest.mark.parametrize(("target", "kind"), [("demo", "run"), ("serve", "run"), ("test", "dev")])
+@pytest.mark.parametrize(("target", "kind"), [("demo", "run"), ("serve", "run"), ("test", "dev"), ("docs", "docs")])
 def test_a_target_sets_up_what_it_needs(clone: Path, target: str, kind: str) -> None:
     assert f"scripts/set_up.py {kind}\n" in planned(clone, target)
+
+
+def test_only_the_documentation_has_the_generator_of_its_site() -> None:
+    assert "zensical" in pinned("docs.txt")
+    for name in ("constraints.txt", "run.txt", "dev.txt", "service.txt", "build.txt"):
+        assert "zensical" not in pinned(name)
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
