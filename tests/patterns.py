@@ -18,6 +18,7 @@ from mycel import settings
 from mycel.engine.english import people
 from mycel.engine.poison import clues
 from mycel.engine.transcripts import privacy
+from mycel.providers.embeddings import tokens
 from mycel.retrieval import analysis
 
 # These look at one place of a text; all others go through it from place to place.
@@ -38,6 +39,9 @@ MADE_BY_FUNCTIONS: Mapping[str, Callable[[], Iterable[re.Pattern[Any]]]] = {
     "mycel.engine.transcripts.privacy._Tags.__init__": lambda: (
         tags.pattern for tags in (privacy._IN_TEXTS, privacy._IN_MESSAGES)
     ),
+    "mycel.providers.embeddings.tokens.WordPiece.__init__": lambda: [
+        tokens.WordPiece({}, special={"[UNK]": 0, "[CLS]": 1, "[SEP]": 2}, max_tokens=8)._special_words
+    ],
     "mycel.retrieval.analysis._word_pattern": lambda: [
         analysis._word_pattern(ascii=True),
         analysis._word_pattern(ascii=False),

@@ -204,7 +204,7 @@ def _request(operation: Operation, given: Mapping[str, str], own: Own) -> Reques
     for name, one in given.items():
         arguments[name] = _shaped(operation, name, one)
     if "retrieval_id" in given:
-        arguments.pop("memory_id")
+        arguments.pop("memory_id", None)
     if operation.name == "explain" and {"recall_id", "missing"} & given.keys():
         arguments = {"recall_id": own.recall, **{name: one for name, one in arguments.items() if name != "memory_id"}}
     if {"source_id", "source_ref"} & given.keys():

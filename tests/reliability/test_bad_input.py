@@ -525,7 +525,7 @@ ORG = {
     "a map as name": "? {a: b}\n: c",
     "members not a list": "members: 5",
     "a member without id": "members: [{role: lead}]",
-    "a member of an odd role": "members: [{id: x, role: king}]",
+    "a member of an odd role": "members: [{id: x, role: 5}]",
     "an odd member": "members: [[a]]",
     "a list as role": "members: [{id: x, role: [lead]}]",
     "a bad team name": "team: ../../etc",

@@ -41,7 +41,7 @@ def argument(parameter: inspect.Parameter, folder: Path) -> Any:
     """Something that is right in form: a method should not get as far as finding that it is wrong."""
     file = folder / "archive.jsonl"
     file.touch()
-    (folder / "builders.md").write_text("---\nname: builders\n---\n")
+    (folder / "builders.md").write_text("---\nname: builders\nmembers: []\n---\n")
     special: dict[str, Any] = {
         "file": file,
         "folder": folder / "backup",

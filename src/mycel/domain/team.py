@@ -30,12 +30,15 @@ class Role(StrEnum):
 _LEADING = frozenset({"chief", "director", "head", "lead", "manager"})
 
 
+_WORDS = re.compile(r"[a-z]++")
+
+
 def role_of_title(title: str, kind: Kind) -> Role:
     """Return the role that a job title stands for: a director, head, manager, chief or lead leads its team.
 
     The word opens the title, ends it, or stands before `of` or `for`: who "helps the lead with reviews" leads nothing.
     """
-    words = re.findall(r"[a-z]+", title.casefold())
+    words = _WORDS.findall(title.casefold())
     if any(word == title.strip().casefold() for word in Role):
         return Role(title.strip().casefold())
     places = [place for place, word in enumerate(words) if word in _LEADING and "to" not in words[:place]]

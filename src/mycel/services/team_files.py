@@ -38,16 +38,20 @@ NOT_A_MEMBER = (
     " heading of its own, such as `## Notes`"
 )
 
-_HEADING = re.compile(r"(#{1,6})\s+(.+?)[\s#]*$")
+# Possessive throughout: a line of spaces or dashes takes no longer than a line of words.
+_HEADING = re.compile(r"(#{1,6})\s++(\S.*)$")
 _ITEM = re.compile(r"(\s*)(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)$")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 # An id, what stands behind it in parentheses, and what is said of it behind a dash or a colon.
 _MEMBER = re.compile(
-    r"@?(?P<id>[A-Za-z0-9][A-Za-z0-9._@:+-]{0,127}?)\s*(?:\((?P<inside>[^()]*)\))?"
-    r"(?:\s*(?:[\u2014\u2013:,]|(?<=\s)--?)\s+(?P<after>.+?))?\.?$"
+    r"@?(?P<id>[A-Za-z0-9][A-Za-z0-9._@:+-]{0,127}?)\s*+(?:\((?P<inside>[^()]*+)\))?"
+    r"(?:\s*+(?:[\u2014\u2013:,]|(?<=\s)--?)\s++(?P<after>\S.*?))?\.?$"
 )
-_KEYED = re.compile(r"(?P<key>[A-Za-z ]{2,20}?)\s*:\s+(?P<value>.+)$")
-_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_KEYED = re.compile(r"(?P<key>[A-Za-z ]{2,20}?)\s*+:\s++(?P<value>\S.*)$")
+_RULE = re.compile(r"\s*+\|?\s*+:?-{2,}+:?\s*+(?>(?:\|\s*+:?-{2,}+:?\s*+)*)\|?\s*+$")
+_EMPHASIS = re.compile(r"[*`]++|(?<!\w)__?|__?(?!\w)")
+_WORDS = re.compile(r"[a-z]++")
+_ENTRIES, _PARTS = re.compile("[,;]"), re.compile("[,;/]")
 _PARENT = frozenset({"parent", "parent team", "reports to"})
 _NAME = frozenset({"team", "name"})
 _KINDS: Mapping[str, Kind] = {"human": Kind.HUMAN, "person": Kind.HUMAN, "agent": Kind.AGENT}
@@ -130,7 +134,7 @@ def _read_file(file: Path) -> tuple[PlannedTeam, list[int], list[tuple[str, int]
             require_known({key: None}, also=frozenset({"team"}))
     text = _TextReader(lines).read()
     named = next((key for key in ("name", "team") if key in front), None)
-    stem = re.sub(r"\s+", "-", file.stem.casefold())
+    stem = "-".join(file.stem.casefold().split())
     with _at(file, keys.get(named or "", 1)):
         name = read_team_name(front[named] if named else text.name or stem, field=named or "team")
     parent, line = (front["parent"], keys["parent"]) if "parent" in front else text.parent or (None, 1)
@@ -142,7 +146,7 @@ def _read_file(file: Path) -> tuple[PlannedTeam, list[int], list[tuple[str, int]
             with _at(file, keys["members"]):
                 read_planned_team({"name": name, "members": listed})
         entries = list(zip(cast(list[object], listed or []), places, strict=True))
-        known = {str(cast(dict[str, object], one).get("id")) if isinstance(one, dict) else one for one, _ in entries}
+        known = {str(cast(dict[str, object], one).get("id") if isinstance(one, dict) else one) for one, _ in entries}
         notes = [(_passed_over(entry["id"]), line) for entry, line in text.members if entry["id"] not in known]
     else:
         # Only now: what is not understood in the text of a file that lists its members in front is for people.
@@ -240,7 +244,7 @@ class _TextReader:
                 while "-->" not in self._lines[place - 1] and place < len(self._lines):
                     place += 1
             elif heading := _HEADING.match(line):
-                self._begin(len(heading[1]), _plain(heading[2]), number)
+                self._begin(len(heading[1]), _plain(heading[2].rstrip("# \t")), number)
             elif (
                 "|" in line
                 and place < len(self._lines)
@@ -265,8 +269,8 @@ class _TextReader:
         while self._sections[-1].level >= level:
             self._sections.pop()
         above = self._sections[-1] if len(self._sections) > 1 else _Section(lists_members=False)
-        words = {word.removesuffix("s") for word in re.findall(r"[a-z]+", heading.casefold())}
-        title = re.sub(r"s$", "", heading)
+        words = {word.removesuffix("s") for word in _WORDS.findall(heading.casefold())}
+        title = heading.removesuffix("s")
         leads = role_of_title(title, Kind.AGENT) is Role.LEAD
         names = leads or bool(words & _MEMBERS)
         inherits = above.level >= 2 and above.lists_members
@@ -302,8 +306,8 @@ class _TextReader:
             self._text.name = _slug(value)
         elif key.removesuffix("s") in _MEMBERS or role_of_title(key.removesuffix("s"), Kind.AGENT) is Role.LEAD:
             title = None if key.removesuffix("s") in _MEMBERS else found["key"].removesuffix("s")
-            for one in re.split(r"[,;]\s*", value):
-                entry = _member_in(one)
+            for one in _ENTRIES.split(value):
+                entry = _member_in(one.strip())
                 if entry is None:
                     self._text.problems.append((NOT_A_MEMBER, number))
                 else:
@@ -357,8 +361,9 @@ def _member_in(said: str) -> dict[str, Any] | None:
     if found is None:
         return None
     entry: dict[str, Any] = {"id": found["id"]}
-    after = re.sub(r"\s*\(([^()]*)\)$", r", \1", found["after"] or "")
-    for part in re.split(r"[,;/]", f"{found['inside'] or ''},{after}"):
+    before, is_more, more = (found["after"] or "").removesuffix(")").rpartition("(")
+    after = f"{before},{more}" if is_more else more
+    for part in _PARTS.split(f"{found['inside'] or ''},{after}"):
         word = part.strip().casefold()
         if word in _KINDS and "kind" not in entry:
             entry["kind"] = _KINDS[word].value
@@ -375,8 +380,8 @@ def _cells(line: str) -> list[str]:
 
 def _plain(text: str) -> str:
     """Return the text without the marks of emphasis, code and links."""
-    return re.sub(r"\*+|`+|(?<!\w)__?|__?(?!\w)", "", _LINK.sub(r"\1", text)).strip()
+    return _EMPHASIS.sub("", _LINK.sub(r"\1", text)).strip()
 
 
 def _slug(text: str) -> str:
-    return re.sub(r"\s+", "-", text.strip().strip(".").casefold())
+    return "-".join(text.strip().strip(".").casefold().split())

@@ -82,7 +82,7 @@ def test_a_lead_teaches_the_team_or_one_member(platform) -> None:
     assert (taught["type"], taught["category"], taught["visibility"]) == ("lesson", "mistake-pattern", "team")
     assert (taught["metadata"]["for"], taught["made_by"]) == ("swe-1", "inject_learning")
     id = platform.ok(
-        "learn", "swe-1", "-", "--category", "style", "--private", "--as", "eng-director", input="Be brief.\n"
+        "learn", "swe-1", "-", "--category", "preference", "--private", "--as", "eng-director", input="Be brief.\n"
     )
     assert platform.json("get", id.strip(), "--as", "swe-1")["content"] == "Be brief."
     assert platform.run("get", id.strip(), "--as", "eng-director").exit_code == 3
@@ -106,9 +106,9 @@ def test_a_fact_about_somebody_else_waits_unless_an_admin_confirms_it(platform) 
     ("args", "exit_code", "field"),
     [
         (["learn", "swe-1", "x"], 2, "category"),
-        (["learn", "swe-1", " ", "--category", "c"], 2, "text"),
-        (["learn", "Not A Member", "x", "--category", "c"], 2, "agent"),
-        (["learn", "stranger", "x", "--category", "c"], 3, None),
+        (["learn", "swe-1", " ", "--category", "best-practice"], 2, "text"),
+        (["learn", "Not A Member", "x", "--category", "best-practice"], 2, "agent"),
+        (["learn", "stranger", "x", "--category", "best-practice"], 3, None),
         (["profile", "set", "editor", ""], 2, "value"),
         (["profile", "set", "", "vim"], 2, "key"),
         (["profile", "set", "editor", "vim", "--about", "swe-1"], 2, "about"),

@@ -40,9 +40,9 @@ ARGUMENTS = {
     "install": ["claude-code", "--dry-run"], "uninstall": ["claude-code"],
 }  # fmt: skip
 # A service is nobody's, and a hook keeps quiet whatever happens.
-ANYBODYS = {"serve", "hook"}
+ANYBODYS = {"serve", "hook", "demo"}
 # What looks at models and at agents' settings needs no memory.
-WITHOUT_MEMORY = {"model list", "model check", "uninstall"}
+WITHOUT_MEMORY = {"model list", "model check", "uninstall", "demo"}
 
 
 @pytest.fixture(autouse=True)

@@ -20,6 +20,7 @@ Acts = Callable[[TeamMemory, str], Any]
 # Each changing operation on memories, done once: the log has a row of it afterwards.
 CHANGES: dict[str, Acts] = {
     "save": lambda lead, id: lead.save("a new note"),
+    "ingest": lambda lead, id: lead.ingest({"content": "a new note", "type": "fact"}),
     "save_many": lambda lead, id: lead.save_many([{"content": "one of several"}]),
     "update": lambda lead, id: lead.update(id, content="another text"),
     "delete": lambda lead, id: lead.delete(id),

@@ -61,7 +61,8 @@ def test_who_may_edit(who: str, what: str) -> None:
 
 @pytest.mark.parametrize(("who", "what"), CELLS)
 def test_who_may_delete(who: str, what: str) -> None:
-    allowed = who in ({"owner"} if what.startswith("private") else CURATED)
+    deciders = CURATED | {"orchestrator"} if what == "knowledge" else CURATED
+    allowed = who in ({"owner"} if what.startswith("private") else deciders)
     assert may_delete(CALLERS[who], MEMORIES[what]) is allowed
     _agrees(require_delete, who, what, allowed=allowed)
 

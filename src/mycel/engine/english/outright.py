@@ -51,7 +51,7 @@ _POINTED_AT = (
     r"(?:like )?(?:that|this|it|them|those|these|here|there|now|him|her"
     r"|(?:the|that|this) (?:[a-z]+ )?(?:one|ones|other|former|latter|same|thing|way))\s*[:,;]\s*"
 )
-_SHELF_NAME = r"(?:the (?:wiki|repo|handbook|shared drive)\b|`|https?://|[\w-]+[/.][\w./-]+)"
+_SHELF_NAME = r"(?:the (?:wiki|repo|handbook|shared drive)\b|`|https?://|(?<![\w-])[\w-]++[/.][\w./-]+)"
 _SHELF = rf"(?:in|at|under|on) {_SHELF_NAME}"
 
 

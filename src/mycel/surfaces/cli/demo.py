@@ -89,6 +89,8 @@ mycel --as you inbox""",
 LESSON = "needs a warm cache"
 
 WIDTH = 78
+# A command may go on in the next line.
+_COMMAND_ENDS = re.compile(r"(?<![\\|])\n")
 # On a terminal, to read what a step has shown.
 PAUSE_SECONDS = 2.0
 # A hook gives up early, so that no agent waits; but a first search loads the model, and a visitor waits for that. The
@@ -249,7 +251,7 @@ class Stage:
         """Show a step of the story, and return it as data."""
         if not self._as_json:
             print_lines([line(""), line((f"{number}. {step.says}", "bold cyan"))])
-        done = [self._run(command) for command in re.split(r"(?<![\\|])\n", step.commands.rstrip())]
+        done = [self._run(command) for command in _COMMAND_ENDS.split(step.commands.rstrip())]
         if not self._as_json and step.then:
             say(step.then, "cyan")
         return {"name": step.name, "says": step.says, "commands": done, "then": step.then}

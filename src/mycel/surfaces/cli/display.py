@@ -23,6 +23,7 @@ from mycel.surfaces.cli.output import (
     print_table,
     print_tree,
 )
+from mycel.wire.shapes import SELDOM
 
 if TYPE_CHECKING:
     from mycel.domain.link import Link
@@ -289,7 +290,7 @@ def _fields(memory: Memory) -> Iterator[tuple[str, str]]:
     for row in FIELDS.values():
         if row.holds not in {Holds.TITLE, Holds.CONTENT, Holds.NOTE, Holds.NOTES, Holds.EVIDENCE}:
             value = getattr(memory, row.name)
-            if value is not None:
+            if value is not None and (value or row.name not in SELDOM):
                 yield row.label, _text(row, value)
 
 

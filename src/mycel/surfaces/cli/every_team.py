@@ -92,13 +92,13 @@ REACHES: Mapping[str, Reach] = {
     ),
     **_in_groups(
         {
-            "": "migrate work maintain embed check uninstall doctor serve status stop open",
+            "": "migrate work maintain embed check uninstall doctor serve status stop open demo",
             "backup": "create list verify restore",
             "team": "add list load reset",
             "member": "add list move remove resolve",
             "token": "issue list revoke",
             "model": "list check use",
-            "database": "migrate index",
+            "database": "migrate index publish",
         },
         Reach.WORKSPACE,
     ),

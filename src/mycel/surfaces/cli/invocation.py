@@ -66,7 +66,7 @@ FIRST_COMMANDS = frozenset(
         *("capture session", "capture conversation", "capture thread", "capture file", "task complete", "task fail"),
         *("team add", "team load", "member add", "token issue", "policy set", "model use", "import", "migrate"),
         *("backup restore", "backup verify", "backup list"),
-        *("install", "mcp", "hook", "serve", "open", "work", "database migrate", "database index"),
+        *("install", "mcp", "hook", "serve", "open", "work", "database migrate", "database index", "database publish"),
         *("vault sync", "vault watch"),
     }
 )

@@ -131,7 +131,8 @@ def _statuses(responses: Mapping[str, Any], document: Document) -> str:
         kinds = [_shown(content["schema"]) for content in one.get("content", {}).values()]
         headers = [_text(name) for name in one.get("headers", {})]
         told = [_text(one["description"]), *([] if int(status) >= 400 else kinds), *headers]
-        found.append(f"<dt>{_text(status)}</dt><dd>{' · '.join(told)}</dd>")
+        # HTML needs no end of either, and the page has hundreds.
+        found.append(f"<dt>{_text(status)}<dd>{' · '.join(told)}")
     return f"<dl>{''.join(found)}</dl>"
 
 
@@ -146,9 +147,8 @@ def _fields(schema: Mapping[str, Any]) -> str:
         return "<p>or</p>".join(map(_fields, schema["anyOf"])) if "anyOf" in schema else f"<p>{_shown(schema)}</p>"
     needed = schema.get("required", [])
     found = [
-        f"<dt>{_text(name)}{' (required)' if name in needed else ''}</dt>"
+        f"<dt>{_text(name)}{' (required)' if name in needed else ''}"
         f"<dd>{_shown(one)} {_text(one.get('description', ''))}".rstrip()
-        + "</dd>"
         for name, one in schema["properties"].items()
         # What is merely taken back as it was read would hide what can be said.
         if not one.get("readOnly")
