@@ -544,7 +544,9 @@ class RowDamage:
         try:
             self._keep(self._find(only=only))
         except Exception as failure:  # noqa: BLE001 - whoever asks is to see the answer, or the first error
-            _log.warning("%s was not looked through: %s", self._store, type(failure).__name__)
+            # A store that is being closed interrupts whoever reads it: the next to open it looks through it.
+            if type(failure).__name__ != "InterruptError":
+                _log.warning("%s was not looked through: %s", self._store, type(failure).__name__)
 
     def _find(self, *, only: Mapping[str, Collection[str]] | None = None) -> Exclusion:
         def look(connection: Any) -> Exclusion:
