@@ -26,7 +26,7 @@ from mycel.errors import Conflict, InvalidInput
 from mycel.wire.arguments import respelled, snake_case
 from mycel.wire.operations import Operation
 from mycel.wire.schemas import DEFINITIONS_AT, NULL, Schema
-from mycel.wire.shapes import Knowledge, plain, to_json
+from mycel.wire.shapes import SELDOM, Knowledge, plain, to_json
 
 NAMING = "naming"
 HEADER = "mycel-naming"
@@ -111,9 +111,9 @@ def memory_item(memory: Memory, kind_of: KindOf) -> dict[str, object]:
     values = vars(memory)
     found = {said: values[name] for name, said in NAMES.items() if values[name] is not None}
     found["type"] = _spelled(memory.type)
-    for name in ("similar", "notices", "embedding"):
-        if not found[name]:
-            del found[name]
+    for name in SELDOM:
+        if not values[name]:
+            found.pop(NAMES[name], None)
     return {**found, "source": _source(memory, kind_of)}
 
 
@@ -261,7 +261,7 @@ def _item(schema: Schema, twins: Mapping[str, str], *, also: Sequence[str]) -> S
     properties = {name: _renamed(_without_null(one), twins) for name, one in shown.items()}
     properties["source"] = {"$ref": f"{DEFINITIONS_AT}{SOURCE_ITEM}"}
     optional = {NAMES[row.name] for row in FIELDS.values() if not row.required and row.empty is None}
-    optional |= {"similar", "notices", "embedding"}
+    optional |= {NAMES[name] for name in SELDOM}
     optional -= {"source"}
     return {
         "type": "object",
